@@ -21,6 +21,13 @@ namespace {
 using namespace cudavision::test;
 using namespace std::chrono_literals;
 
+// Returns false if that has not come to pass within 20 s.
+template <typename Condition>
+bool comes_to_pass(const Condition &condition) {
+  for (int i = 0; i < 20000 && !condition(); ++i) std::this_thread::sleep_for(1ms);
+  return condition();
+}
+
 // Frames of 1 ms, of which the element takes some for each.
 class Stream {
  public:
@@ -30,14 +37,7 @@ class Stream {
     gst_caps_set_simple(caps.get(), "framerate", GST_TYPE_FRACTION, 1000, 1, nullptr);
     gst_harness_set_src_caps(harness_.get(), caps.release());
     gst_harness_use_testclock(harness_.get());
-    EXPECT_EQ(push(), GST_FLOW_OK);
-    EXPECT_EQ(pull(), 0u);
-    gst_harness_query_latency(harness_.get());  // the harness answers as a live source
-    // A sink that waits for the clock tells when frames arrive.
-    EXPECT_TRUE(gst_harness_push_upstream_event(
-        harness_.get(), gst_event_new_qos(GST_QOS_TYPE_OVERFLOW, 1, -GST_SECOND, GST_SECOND)));
-    EXPECT_EQ(push(), GST_FLOW_OK);  // tells how long a frame takes
-    EXPECT_EQ(pull(), 1u);
+    turn_on();
     const Owned<GstPad> source(gst_element_get_static_pad(element(), "src"));
     gst_pad_add_probe(source.get(), GST_PAD_PROBE_TYPE_BUFFER, on_frame, this, nullptr);
     const Owned<GstBus> bus(gst_element_get_bus(element()));
@@ -47,6 +47,18 @@ class Stream {
     gst_element_set_state(element(), GST_STATE_NULL);  // no thread of it is left
     const Owned<GstBus> bus(gst_element_get_bus(element()));
     gst_bus_set_sync_handler(bus.get(), nullptr, nullptr, nullptr);
+  }
+
+  // From the third frame on, the thread pushes.
+  void turn_on() {
+    EXPECT_EQ(push(), GST_FLOW_OK);
+    const guint64 first = pull();
+    gst_harness_query_latency(harness_.get());  // the harness answers as a live source
+    // A sink that waits for the clock tells when frames arrive.
+    EXPECT_TRUE(gst_harness_push_upstream_event(
+        harness_.get(), gst_event_new_qos(GST_QOS_TYPE_OVERFLOW, 1, -GST_SECOND, GST_SECOND)));
+    EXPECT_EQ(push(), GST_FLOW_OK);  // tells how long a frame takes
+    EXPECT_EQ(pull(), first + 1);
   }
 
   GstHarness *harness() const { return harness_.get(); }
@@ -60,6 +72,22 @@ class Stream {
   int left() const { return left_; }
   int dropped() const { return dropped_; }
   std::thread::id pusher() const { return pusher_; }
+
+  // Sends a frame, and calls body while somebody behind the element holds it: until body ends, or release() is called.
+  void hold(const std::function<void()> &body) {
+    is_held_ = is_released_ = false;
+    const int n = left_;
+    when_it_leaves_ = [this, n] {
+      is_held_ = true;
+      EXPECT_TRUE(left_ > n || comes_to_pass([this] { return is_released_.load(); }));
+    };
+    EXPECT_EQ(push(), GST_FLOW_OK);
+    EXPECT_TRUE(comes_to_pass([this] { return is_held_.load(); }));
+    body();
+    release();
+    EXPECT_TRUE(comes_to_pass([&] { return left_ > n; }));
+  }
+  void release() { is_released_ = true; }
 
   GstFlowReturn push() {
     Owned<GstBuffer> buffer = frame_.buffer();
@@ -101,15 +129,9 @@ class Stream {
   GstClockTime time_ = 0, distance_ = GST_MSECOND;
   std::function<void()> when_it_leaves_, when_it_is_done_;
   std::atomic<int> done_ = 0, left_ = 0, dropped_ = 0;
+  std::atomic<bool> is_held_ = false, is_released_ = false;
   std::atomic<std::thread::id> pusher_{};
 };
-
-// Returns false if that has not come to pass within 20 s.
-template <typename Condition>
-bool comes_to_pass(const Condition &condition) {
-  for (int i = 0; i < 20000 && !condition(); ++i) std::this_thread::sleep_for(1ms);
-  return condition();
-}
 
 class FilterPusher : public ElementTest {
   void SetUp() override {
@@ -262,6 +284,7 @@ TEST_F(FilterPusherHeld, frames_are_dropped_and_the_next_one_is_marked) {
     Leaving leaving(stream.element());
     while_held(stream, [&] { EXPECT_EQ(stream.push(), GST_FLOW_OK); });
     EXPECT_EQ(stream.pull(), 2u);
+    std::this_thread::sleep_for(50ms);  // the thread comes back
     EXPECT_EQ(stream.push(), GST_FLOW_OK);
     const Owned<GstBuffer> out = stream.pull_frame();
     EXPECT_EQ(GST_BUFFER_PTS(out.get()), 4 * GST_MSECOND);
@@ -271,39 +294,110 @@ TEST_F(FilterPusherHeld, frames_are_dropped_and_the_next_one_is_marked) {
   }
 }
 
+// However long it is held.
 TEST_F(FilterPusherHeld, another_format_comes_with_the_next_frame) {
   Stream stream;
   Leaving leaving(stream.element());
   const Owned<GstCaps> now(gst_pad_get_current_caps(stream.harness()->srcpad));
   Owned<GstCaps> caps(gst_caps_copy(now.get()));
   gst_caps_set_simple(caps.get(), "pixel-aspect-ratio", GST_TYPE_FRACTION, 2, 1, nullptr);
-  while_held(stream, [&] { stream.event(gst_event_new_caps(caps.get())); });
+  stream.hold([&] {
+    EXPECT_TRUE(stream.event(gst_event_new_caps(caps.get())));
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(stream.push(), GST_FLOW_OK);
+    EXPECT_TRUE(stream.event("between"));
+  });
+  EXPECT_TRUE(comes_to_pass([&] { return leaving.names().size() == 2; }));
   EXPECT_EQ(stream.push(), GST_FLOW_OK);
-  EXPECT_EQ(stream.pull(), 2u);
-  EXPECT_EQ(stream.pull(), 3u);
-  EXPECT_EQ(leaving.names(), (std::vector<std::string>{"seen", "2", "caps", "3"}));
+  for (const guint64 n : {2u, 6u}) EXPECT_EQ(stream.pull(), n);
+  EXPECT_EQ(leaving.names(), (std::vector<std::string>{"2", "between", "caps", "6"}));
+}
+
+// They wait together for as long as a sink may hold a frame.
+TEST_F(FilterPusherHeld, what_comes_later_does_not_wait_anew) {
+  Stream stream;
+  Leaving leaving(stream.element());
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<std::string> expected{"2"};
+  stream.hold([&] {
+    for (int i = 0; i < 1100; ++i) EXPECT_EQ(stream.event("many"), i < 1024);
+  });
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
+  expected.insert(expected.end(), 1024, "many");
+  EXPECT_TRUE(comes_to_pass([&] { return leaving.names() == expected; }));
+}
+
+// In PAUSED a sink holds a frame for any time.
+TEST_F(FilterPusherHeld, no_frame_is_dropped_while_the_element_is_paused) {
+  Stream stream;
+  gst_element_set_state(stream.element(), GST_STATE_PAUSED);
+  std::thread other;
+  stream.hold([&] {
+    other = std::thread([&] {
+      std::this_thread::sleep_for(500ms);
+      gst_element_set_state(stream.element(), GST_STATE_PLAYING);
+      stream.release();
+    });
+    EXPECT_EQ(stream.push(), GST_FLOW_OK);
+  });
+  other.join();
+  for (const guint64 n : {2u, 3u}) EXPECT_EQ(stream.pull(), n);
+  EXPECT_EQ(stream.dropped(), 0);
+}
+
+TEST_F(FilterPusherHeld, no_frame_of_before_a_flush_reaches_the_sink) {
+  Stream stream;
+  Leaving leaving(stream.element());
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  stream.hold([&] {
+    EXPECT_TRUE(stream.event(gst_event_new_flush_start()));
+    EXPECT_TRUE(stream.event(gst_event_new_flush_stop(TRUE)));
+    EXPECT_TRUE(stream.event(gst_event_new_segment(&segment)));
+    EXPECT_EQ(stream.push(), GST_FLOW_OK);  // is dropped
+  });
+  EXPECT_TRUE(comes_to_pass([&] { return leaving.names() == std::vector<std::string>{"2", "segment"}; }));
+  EXPECT_EQ(stream.push(), GST_FLOW_OK);
+  EXPECT_EQ(stream.pull(), 4u);
 }
 
 TEST_F(FilterPusherHeld, tags_outlive_a_flush_and_other_events_do_not) {
   Stream stream;
   Leaving leaving(stream.element());
-  std::atomic<bool> is_flushed = false;
-  stream.when_it_leaves() = [&] {
-    EXPECT_TRUE(stream.left() > 0 || comes_to_pass([&] { return is_flushed.load(); }));
-  };
-  EXPECT_EQ(stream.push(), GST_FLOW_OK);
-  EXPECT_TRUE(stream.event("between"));
-  EXPECT_TRUE(stream.event(gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "held", nullptr))));
-  EXPECT_TRUE(stream.event(gst_event_new_eos()));
-  EXPECT_TRUE(stream.event(gst_event_new_flush_start()));
-  is_flushed = true;
-  EXPECT_TRUE(stream.event(gst_event_new_flush_stop(FALSE)));
   GstSegment segment;
   gst_segment_init(&segment, GST_FORMAT_TIME);
+  stream.hold([&] {
+    EXPECT_TRUE(stream.event("between"));
+    EXPECT_TRUE(stream.event(gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "held", nullptr))));
+    EXPECT_TRUE(stream.event(gst_event_new_eos()));
+    EXPECT_TRUE(stream.event(gst_event_new_flush_start()));
+  });
+  EXPECT_TRUE(stream.event(gst_event_new_flush_stop(FALSE)));
   EXPECT_TRUE(stream.event(gst_event_new_segment(&segment)));
   EXPECT_EQ(stream.push(), GST_FLOW_OK);
   EXPECT_TRUE(stream.event(gst_event_new_eos()));
   EXPECT_EQ(leaving.names(), (std::vector<std::string>{"2", "segment", "tag", "3", "eos"}));
+}
+
+// The thread of the run before is still called with its frame when the next run begins, which gets a thread of its own later.
+TEST_F(FilterPusher, who_restarts_the_element_with_a_frame_gets_the_next_frames) {
+  Stream stream;
+  const Owned<GstCaps> caps(gst_pad_get_current_caps(stream.harness()->srcpad));
+  std::atomic<bool> is_restarted = false;
+  stream.when_it_leaves() = [&] {
+    if (is_restarted) return;
+    stream.restart();
+    is_restarted = true;
+    EXPECT_TRUE(comes_to_pass([&] { return stream.left() == 2; }));
+  };
+  EXPECT_EQ(stream.push(), GST_FLOW_OK);
+  EXPECT_TRUE(comes_to_pass([&] { return is_restarted.load(); }));
+  gst_harness_set_src_caps(stream.harness(), gst_caps_ref(caps.get()));
+  stream.turn_on();
+  EXPECT_TRUE(comes_to_pass([&] { return stream.left() == 3; }));
+  EXPECT_TRUE(comes_to_pass([&] {
+    EXPECT_EQ(stream.push(), GST_FLOW_OK);
+    return stream.pusher() != std::this_thread::get_id();
+  }));
 }
 
 // A program may replace an element when it is called with a frame; the elements before it go on.

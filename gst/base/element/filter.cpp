@@ -43,6 +43,7 @@ struct FilterState {
   Continuity continuity;
   ShownShape shape;
   ValidSettings<GrayRange> gray_range;
+  GstEvent *waiting_caps = nullptr;  // until nobody behind the element holds a frame
   // Begins anew with each start.
   struct Run {
     int wanted_device = -1;   // cuda-device-id at the start
@@ -160,8 +161,10 @@ gboolean start_filter(GstCudaVisionFilter *filter) {
                                               std::unique_ptr<cudavision::Operation> *operation) {
     return klass->make_operation(filter, site, operation);
   };
-  for (const StopReason reason : {StopReason::stop, StopReason::flush}) state.stop.withdraw(reason);
-  state.pusher.resume();
+  for (const StopReason reason : {StopReason::stop, StopReason::flush}) {
+    state.stop.withdraw(reason);
+    state.pusher.resume(reason);
+  }
   if (!prepared(filter, klass->check_settings, "The properties cannot be used") ||
       !prepared(filter, klass->load_files, "A file cannot be used"))
     return FALSE;
@@ -209,6 +212,7 @@ gboolean stop(GstBaseTransform *transform) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   cudavision::FilterState &state = *filter->state;
   state.pusher.end();
+  gst_clear_event(&state.waiting_caps);
   if (const std::shared_ptr<Session> session = state.session.get(); session)
     protect(filter, FALSE, [&] { return session->end(), TRUE; });
   state.session.set(nullptr);
@@ -230,9 +234,11 @@ GstStateChangeReturn change_state(GstElement *element, GstStateChange transition
   }
   // Otherwise the state change would wait for the frame that is being processed.
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
-    state.pusher.interrupt();
+    state.pusher.interrupt(StopReason::stop);
     state.stop.request(StopReason::stop);
   }
+  if (transition == GST_STATE_CHANGE_PLAYING_TO_PAUSED || transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING)
+    state.pusher.set_paused(transition == GST_STATE_CHANGE_PLAYING_TO_PAUSED);
   const GstStateChangeReturn result =
       GST_ELEMENT_CLASS(gst_cuda_vision_filter_parent_class)->change_state(element, transition);
   if (transition == GST_STATE_CHANGE_READY_TO_NULL) state.sharing.release();
@@ -466,16 +472,29 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   return protect(filter, GST_FLOW_ERROR, [&] { return take_frame(filter, *session, buffer); });
 }
 
-// After a change of the elements behind this one the format is agreed upon anew, and they must be free to answer.
+// Lets caps go on that have waited. Returns false if they are refused.
+bool pass_waiting_caps(GstBaseTransform *transform) {
+  GstEvent *caps = std::exchange(GST_CUDA_VISION_FILTER(transform)->state->waiting_caps, nullptr);
+  return caps == nullptr ||
+         GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->sink_event(transform, caps);
+}
+
+// The elements behind this one must be free to agree upon a format.
 GstFlowReturn submit_input_buffer(GstBaseTransform *transform, gboolean is_discont, GstBuffer *buffer) {
-  cudavision::FramePusher &pusher = GST_CUDA_VISION_FILTER(transform)->state->pusher;
-  GstFlowReturn result = GST_BASE_TRANSFORM_FLOW_DROPPED;
-  if (gst_pad_needs_reconfigure(GST_BASE_TRANSFORM_SRC_PAD(transform)) && !pusher.wait())
-    gst_buffer_unref(buffer);
-  else
+  cudavision::FilterState &state = *GST_CUDA_VISION_FILTER(transform)->state;
+  const bool agrees =
+      state.waiting_caps != nullptr || gst_pad_needs_reconfigure(GST_BASE_TRANSFORM_SRC_PAD(transform));
+  GstFlowReturn result = GST_FLOW_OK;
+  if (agrees && !state.pusher.wait())
+    result = GST_BASE_TRANSFORM_FLOW_DROPPED;
+  else if (!pass_waiting_caps(transform))
+    result = GST_FLOW_NOT_NEGOTIATED;
+  if (result == GST_FLOW_OK)
     result = GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)
                  ->submit_input_buffer(transform, is_discont, buffer);
-  if (result == GST_BASE_TRANSFORM_FLOW_DROPPED) pusher.note_gap();
+  else
+    gst_buffer_unref(buffer);
+  if (result == GST_BASE_TRANSFORM_FLOW_DROPPED) state.pusher.note_gap();
   return result;
 }
 
@@ -546,44 +565,54 @@ void follow_event(GstCudaVisionFilter *filter, Session &session, GstEvent *event
 }
 
 // Somebody behind the element has held a frame for longer than a sink does. The event leaves behind it, and does here what it does
-// in the base class. Caps, on which the elements behind must agree, are refused: they come again with the next frame.
-// Takes the event if it returns true.
+// in the base class. Caps, upon which the elements behind must agree, wait for the next frame. Takes the event if it returns true.
 bool push_behind_frame(GstCudaVisionFilter *filter, GstEvent *event) {
   auto *transform = GST_BASE_TRANSFORM(filter);
-  if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) return false;
-  if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT) {
-    gst_event_copy_segment(event, &transform->segment);
-    transform->have_segment = TRUE;
+  cudavision::FilterState &state = *filter->state;
+  switch (GST_EVENT_TYPE(event)) {
+    case GST_EVENT_CAPS:
+      state.waiting_caps = event;
+      return true;
+    case GST_EVENT_SEGMENT:
+      gst_event_copy_segment(event, &transform->segment);
+      transform->have_segment = TRUE;
+      break;
+    case GST_EVENT_FLUSH_STOP:  // before it, the held frame is refused behind the element
+      gst_segment_init(&transform->segment, GST_FORMAT_UNDEFINED);
+      transform->have_segment = FALSE;
+      gst_base_transform_update_qos(transform, 1, -1, 0);  // no frame is late
+      break;
+    default:
+      break;
   }
-  filter->state->pusher.push(event);
-  return true;
+  return state.pusher.push(event);
 }
 
 gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   cudavision::FilterState &state = *filter->state;
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START) {
-    state.pusher.interrupt();
+    state.pusher.interrupt(StopReason::flush);
     state.stop.request(StopReason::flush);
   }
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
     state.stop.withdraw(StopReason::flush);
-    if (!state.stop.requested()) state.pusher.resume();
+    state.pusher.resume(StopReason::flush);
   }
-  const bool is_next =
-      !GST_EVENT_IS_SERIALIZED(event) || state.pusher.wait() || GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP;
+  if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) gst_clear_event(&state.waiting_caps);
+  const bool is_serialized = GST_EVENT_IS_SERIALIZED(event), is_next = !is_serialized || state.pusher.wait();
   const auto follow = [&] {
     if (const std::shared_ptr<Session> session = state.session.get(); session)
       follow_event(filter, *session, event);
     return true;
   };
-  if (!GST_EVENT_IS_SERIALIZED(event) || protect(filter, false, follow)) {
-    if (is_next)
-      return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->sink_event(transform, event);
-    if (push_behind_frame(filter, event)) return TRUE;
+  if ((is_serialized && !protect(filter, false, follow)) || (!is_next && !push_behind_frame(filter, event))) {
+    gst_event_unref(event);
+    return FALSE;
   }
-  gst_event_unref(event);
-  return FALSE;
+  if (!is_next) return TRUE;
+  if (is_serialized && GST_EVENT_TYPE(event) != GST_EVENT_FLUSH_STOP) pass_waiting_caps(transform);
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->sink_event(transform, event);
 }
 
 // GStreamer itself skips late frames and posts a message for each. A frame that is worked on and still

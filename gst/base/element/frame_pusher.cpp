@@ -7,6 +7,7 @@
 namespace cudavision {
 namespace {
 
+constexpr guint kMostItems = 1024;
 constexpr GstClockTime kSlack = 200 * GST_MSECOND, kLongest = 60 * GST_SECOND;
 
 // Whether the next frame may be pushed: this one was taken, or the sink that refused it has been replaced meanwhile.
@@ -23,7 +24,8 @@ bool has_passed(GstFlowReturn result, GstPad *source) {
 
 bool FramePusher::begin(GstPad *source, GstClockTime latency) {
   patience_ = std::chrono::nanoseconds(std::min(latency, kLongest) + kSlack);
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  if (has_left_) join(&lock);
   if (thread_ == nullptr) {
     source_ = source;
     thread_ = g_thread_try_new("cudavision", run, this, nullptr);
@@ -49,9 +51,10 @@ void FramePusher::push_items() {
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [this] { return !g_queue_is_empty(&items_) || ends_; });
-    if (ends_) return;
+    if (ends_) break;
     auto *item = GST_MINI_OBJECT_CAST(g_queue_pop_head(&items_));
     is_pushing_ = true;
+    since_ = std::chrono::steady_clock::now();
     lock.unlock();
     const bool is_frame = GST_IS_BUFFER(item);
     GstFlowReturn result = GST_FLOW_OK;
@@ -67,23 +70,34 @@ void FramePusher::push_items() {
       result_ = result;
     changed_.notify_all();
   }
+  has_left_ = true;
+}
+
+bool FramePusher::is_done() const {
+  return interrupted_ != 0 || ends_ ||
+         (g_queue_is_empty(const_cast<GQueue *>(&items_)) && (thread_ == g_thread_self() || !is_pushing_));
 }
 
 bool FramePusher::wait() {
   if (thread_ == nullptr) return true;
-  const bool is_itself = thread_ == g_thread_self();  // called with what it pushes
-  const auto is_done = [&] {
-    return is_interrupted_ || (g_queue_is_empty(&items_) && (is_itself || !is_pushing_));
-  };
   std::unique_lock lock(mutex_);
-  return is_itself ? is_done() : changed_.wait_for(lock, patience_, is_done);
+  if (thread_ == g_thread_self()) return is_done();  // called with what it pushes
+  while (!is_done()) {
+    const auto end = since_ + patience_;
+    if (!is_paused_ && std::chrono::steady_clock::now() >= end) return false;
+    if (is_paused_)
+      changed_.wait(lock);
+    else
+      changed_.wait_until(lock, end);
+  }
+  return true;
 }
 
 GstFlowReturn FramePusher::take_result() {
   if (thread_ == nullptr) return GST_FLOW_OK;
   std::unique_lock lock(mutex_);
   const GstFlowReturn result = std::exchange(result_, GST_FLOW_OK);
-  const bool is_interrupted = is_interrupted_;
+  const bool is_interrupted = interrupted_ != 0;
   lock.unlock();
   if (is_interrupted) return when_interrupted();
   return has_passed(result, source_) ? GST_FLOW_OK : result;
@@ -94,19 +108,25 @@ GstFlowReturn FramePusher::push(GstBuffer *frame) {
   if (const GstFlowReturn before = take_result(); before != GST_FLOW_OK) return before;
   if (is_late) return GST_BASE_TRANSFORM_FLOW_DROPPED;
   const std::lock_guard lock(mutex_);
-  if (is_interrupted_) return when_interrupted();
+  if (interrupted_ != 0) return when_interrupted();
   if (std::exchange(follows_gap_, false)) {
     frame = gst_buffer_make_writable(frame);
     GST_BUFFER_FLAG_SET(frame, GST_BUFFER_FLAG_DISCONT);
   }
-  g_queue_push_tail(&items_, frame);
-  changed_.notify_all();
+  add(GST_MINI_OBJECT_CAST(frame));
   return GST_FLOW_OK;
 }
 
-void FramePusher::push(GstEvent *event) {
+bool FramePusher::push(GstEvent *event) {
   const std::lock_guard lock(mutex_);
-  g_queue_push_tail(&items_, event);
+  if (g_queue_get_length(&items_) >= kMostItems) return false;
+  add(GST_MINI_OBJECT_CAST(event));
+  return true;
+}
+
+void FramePusher::add(GstMiniObject *item) {
+  if (is_done()) since_ = std::chrono::steady_clock::now();
+  g_queue_push_tail(&items_, item);
   changed_.notify_all();
 }
 
@@ -119,32 +139,44 @@ void FramePusher::drop_items() {
   }
 }
 
-void FramePusher::interrupt() {
+void FramePusher::interrupt(StopReason reason) {
   const std::lock_guard lock(mutex_);
-  is_interrupted_ = true;
+  interrupted_ |= static_cast<unsigned>(reason);
   is_interrupted_by_itself_ = thread_ != nullptr && thread_ == g_thread_self();
   drop_items();
   changed_.notify_all();
 }
 
-void FramePusher::resume() {
+void FramePusher::resume(StopReason reason) {
   const std::lock_guard lock(mutex_);
-  is_interrupted_ = is_interrupted_by_itself_ = false, is_old_ = is_pushing_, result_ = GST_FLOW_OK;
+  interrupted_ &= ~static_cast<unsigned>(reason);
+  if (interrupted_ != 0) return;
+  is_interrupted_by_itself_ = false, is_old_ = is_pushing_, result_ = GST_FLOW_OK;
+  since_ = std::chrono::steady_clock::now();
+}
+
+void FramePusher::set_paused(bool is_paused) {
+  const std::lock_guard lock(mutex_);
+  is_paused_ = is_paused;
+  since_ = std::chrono::steady_clock::now();
+  changed_.notify_all();
 }
 
 void FramePusher::end() {
   if (thread_ == nullptr) return;
-  {
-    const std::lock_guard lock(mutex_);
-    ends_ = true;
-    drop_items();
-    changed_.notify_all();
-  }
-  if (thread_ == g_thread_self()) return;  // which GStreamer forbids; it ends when it comes back
+  std::unique_lock lock(mutex_);
+  ends_ = true;
+  g_queue_clear_full(&items_, [](gpointer item) { gst_mini_object_unref(GST_MINI_OBJECT_CAST(item)); });
+  changed_.notify_all();
+  if (thread_ != g_thread_self()) join(&lock);  // otherwise it ends when it comes back, which begin() sees
+}
+
+void FramePusher::join(std::unique_lock<std::mutex> *lock) {
+  lock->unlock();
   g_thread_join(thread_);
-  const std::lock_guard lock(mutex_);
+  lock->lock();
   thread_ = nullptr;
-  ends_ = is_old_ = false, result_ = GST_FLOW_OK;
+  ends_ = has_left_ = is_old_ = false, result_ = GST_FLOW_OK;
 }
 
 }  // namespace cudavision
