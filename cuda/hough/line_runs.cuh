@@ -105,8 +105,9 @@ __device__ void for_each_run(LineRuns &runs, int steps, int max_gap, int lane, c
     }
     if (total > 0) open_begin = runs.begin[total - 1];
     last_present = __shfl_sync(kFullWarp, max(own_last, before), 31);
-    __syncwarp();  // the next words overwrite the runs
+    __syncwarp();  // the next words overwrite the runs, the next line the steps
   }
+  // The lane that marks the steps of the next line.
   use_run(lane == 0 && open_begin >= 0, open_begin, last_present);
 }
 

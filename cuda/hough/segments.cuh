@@ -93,7 +93,6 @@ static __global__ void __launch_bounds__(kWalkThreads, resident_blocks(kWalkThre
         add_candidate(task, walk, run, lane);
       }
     });
-    __syncwarp();  // the next line overwrites the steps
   }
 }
 

@@ -162,7 +162,7 @@ static __global__ void __launch_bounds__(kOrientThreads, kOrientBlocksAtOnce<kCo
     __syncwarp();
     const int bin = dominant_bin(histogram, table.bins, lane);
     if (lane == 0) list.keypoints[i].orientation = bin;
-    __syncwarp();
+    // No barrier: a lane clears the bins that it has read itself, and all have read the patch.
   }
 }
 

@@ -176,18 +176,20 @@ inline std::vector<float> opencv_blocks(const HogImage &image, const HogParams &
 
 // --- running the algorithm ---
 
+inline HogPicture packed_picture(const ImageView<const std::uint8_t> &bytes, int channels) {
+  HogPicture p{channels, bytes.width / channels, bytes.height, {}};
+  auto *data = const_cast<std::uint8_t *>(bytes.data);  // is only read
+  for (int c = 0; c < channels; ++c)
+    p.component[c] = {.data = data + c, .pitch_bytes = bytes.pitch_bytes, .step_bytes = channels};
+  return p;
+}
+
 // A picture in the memory of a backend, with guards around it (TestImage).
 class HogTestPicture {
  public:
   HogTestPicture(const Execution &execution, const HogImage &image, const Placement &placement = kTight)
       : bytes_(execution, image.bytes, placement), channels_(image.channels) {}
-  HogPicture picture() const {
-    const ImageView<std::uint8_t> view = bytes_.view();
-    HogPicture p{channels_, view.width / channels_, view.height, {}};
-    for (int c = 0; c < channels_; ++c)
-      p.component[c] = {.data = view.data + c, .pitch_bytes = view.pitch_bytes, .step_bytes = channels_};
-    return p;
-  }
+  HogPicture picture() const { return packed_picture(bytes_.view(), channels_); }
   // Fails the test if a byte outside the picture has changed.
   void expect_guards() const { (void)bytes_.download(); }
 

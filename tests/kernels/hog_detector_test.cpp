@@ -790,24 +790,26 @@ TEST(HogSearch, what_is_out_of_range_is_refused) {
   EXPECT_TRUE(refuses([](HogSearch &s) { s.win_stride = 513; }));
 }
 
-// Also if every second frame has a region without a window, so that none of its thread blocks has work.
+// Also in colour, and if every second frame has a region without a window, so that none of its thread blocks has work.
 TEST_P(HogDetector, frames_in_flight_equal_frames_alone) {
   const Size size = kEmulated ? Size{43, 38} : Size{320, 240};
-  for (const bool all_have_windows : {true, false}) {
-    std::unique_ptr<cudavision::HogDetector> detector;
-    ASSERT_TRUE(succeeds(make_hog_detector(execution(), size, 1, small_model(3), {}, &detector)));
-    const std::uint8_t *first = nullptr;  // picture
-    expect_frames_in_flight_equal_frames_alone(
-        execution(), size, (cudavision::kMaxHogHits + 1) * sizeof(HogBox),
-        [&](cudavision::ImageView<const std::uint8_t> luma, std::uint8_t *bytes, cudavision::Input) {
-          if (first == nullptr) first = luma.data;
-          const Places places = all_have_windows || luma.data == first ? Places() : places_of({{0, 0, 1, 1}});
-          auto *boxes = reinterpret_cast<HogBox *>(bytes);
-          return detector->run(cudavision::hog_picture(luma), {-0.25, 2},
-                               {boxes + 1, reinterpret_cast<HogBoxCount *>(bytes)}, places);
-        },
-        false);
-  }
+  for (const int channels : {1, 3})
+    for (const bool all_have_windows : {true, false}) {
+      std::unique_ptr<cudavision::HogDetector> detector;
+      ASSERT_TRUE(succeeds(make_hog_detector(execution(), size, channels, small_model(3), {}, &detector)));
+      const std::uint8_t *first = nullptr;  // picture
+      expect_frames_in_flight_equal_frames_alone(
+          execution(), {size.width * channels, size.height}, (cudavision::kMaxHogHits + 1) * sizeof(HogBox),
+          [&](cudavision::ImageView<const std::uint8_t> bytes, std::uint8_t *memory, cudavision::Input) {
+            if (first == nullptr) first = bytes.data;
+            const bool has_windows = all_have_windows || bytes.data == first;
+            auto *boxes = reinterpret_cast<HogBox *>(memory);
+            return detector->run(packed_picture(bytes, channels), {-0.25, 2},
+                                 {boxes + 1, reinterpret_cast<HogBoxCount *>(memory)},
+                                 has_windows ? Places() : places_of({{0, 0, 1, 1}}));
+          },
+          false);
+    }
 }
 
 TEST_P(HogDetector, frames_cost_few_launches) {

@@ -168,12 +168,8 @@ void start_next(Scheduler &s) {
   for (Launch &launch : s.launches) {
     if (launch.has_started) continue;
     if (launch.ahead != nullptr && launch.ahead->letting != launch.ahead->blocks) return;
-    if (traces() && launch.ahead != nullptr) {
-      View known = launch.ahead->at_start;
-      for (const Launch &other : s.launches)
-        if (other.has_ended()) known.join(other.at_end);
-      launch.known = std::make_shared<const View>(std::move(known));
-    }
+    if (traces() && launch.ahead != nullptr)
+      launch.known = std::make_shared<const View>(launch.ahead->at_start);
     std::erase_if(s.teams,
                   [&s](const auto &team) { return team->launch->has_ended() && team.get() != s.team; });
     s.turn = 0;
