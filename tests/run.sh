@@ -3,18 +3,17 @@
 # The test command: installs missing packages, builds, runs tests and ends in a line of counts.
 #
 #   tests/run.sh                       each test once, in ten minutes: the build that is installed, without a GPU
-#   tests/run.sh rest                  what this leaves out: other orders of threads, other instruction sets, random input,
-#                                      failures in full, and everything again with AddressSanitizer and UBSan
-#   tests/run.sh all                   both
-#   tests/run.sh sample [N]            one of N (default: 16) parts of what `rest` does with kernels and without sanitizers, in a
-#                                      few minutes; another part for each commit
+#   tests/run.sh all                   and `sample`, in half an hour
+#   tests/run.sh sample [N]            one of N (default: 16) parts of `rest`, another one for each commit, in a quarter of an hour
+#   tests/run.sh rest                  repetitions, for hours: other orders of threads, the detector of races, other instruction
+#                                      sets, random input, failures in full, and everything again with AddressSanitizer and UBSan
 #   tests/run.sh cpu [FILTER]          the CPU backend, the elements on it, metas, pipelines, examples
 #   tests/run.sh emulated [FILTER]     the kernels and elements on the emulated CUDA
 #   tests/run.sh asan [FILTER]         the tests of the sanitized build
 #   tests/run.sh tsan                  random pipelines and four threads for each element with ThreadSanitizer, on the CPU backend
 #   tests/run.sh gpu [FILTER]          every test on a real card, then compute-sanitizer on the kernel tests
 #   tests/run.sh lint                  formatting, clang-tidy and the layout of the source tree
-#   tests/run.sh debian13              everything again, in a fresh root of Debian 13, with GStreamer 1.26; needs root
+#   tests/run.sh debian13              `all` in a fresh root of Debian 13, with GStreamer 1.26; needs root
 #   tests/run.sh debian14              the same in Debian's testing, with GStreamer 1.28, without -Werror: it moves; needs root
 #   tests/run.sh release               a repository of packages for Debian 12, 13 and testing, built, checked and used in fresh
 #                                      roots (tests/release.sh); needs root
@@ -55,8 +54,7 @@ install_packages "${packages_to_build[@]}" "${packages_to_play[@]}" "${packages_
   "${packages_to_measure[@]}" "${packages_to_draw[@]}" "${packages_to_document[@]}" || exit 1
 case $mode in
   first) install_packages clang-format || exit 1 ;;
-  sample) [[ ${filter:=16} =~ ^[1-9][0-9]{0,3}$ ]] || { echo "$filter: a number of parts is expected" >&2; exit 2; } ;;
-  rest | all) install_packages clang-format clang libclang-rt-dev || exit 1 ;;  # clang: for libFuzzer
+  sample | rest | all) install_packages clang-format clang libclang-rt-dev || exit 1 ;;  # clang: for libFuzzer
   lint) install_packages clang-format clang-tidy || exit 1 ;;
 esac
 
@@ -71,7 +69,7 @@ fail() { echo "$1" >&2; failed_steps=$((failed_steps + 1)); }
 archs=$(native_archs)
 werror=${CUDAVISION_WERROR:-true}
 benchmarks=enabled
-[[ $mode != @(first|sample) ]] || benchmarks=disabled
+[[ $mode != @(first|sample|all) ]] || benchmarks=disabled
 races=false  # they compile all kernels once more
 [[ $mode != @(rest|all|sample) ]] || races=true
 build_options() {
@@ -117,7 +115,9 @@ run_tests() {
   # Half as many more than there are cores, because programs that others start also wait.
   meson test -C "$folder" --no-rebuild --print-errorlogs -t "$factor" --num-processes $(($(nproc) * 3 / 2)) "$@" ||
     failed_steps=$((failed_steps + 1))
-  logs+=("$folder/meson-logs/testlog.junit.xml")
+  local log=$folder/meson-logs/testlog.${#logs[@]}.junit.xml
+  mv "$folder/meson-logs/testlog.junit.xml" "$log"  # the next run writes another one
+  logs+=("$log")
 }
 
 # run_selected FOLDER MODE: builds and runs the tests of a mode that match the filter.
@@ -130,20 +130,38 @@ run_selected() {
   build "$folder" $targets && run_tests "$folder" $names
 }
 
+run_first() {
+  tests/support/lint.sh || fail "lint: see above"
+  configure build-tests && build build-tests && CUDAVISION_TEST_PART=first run_tests build-tests --no-suite repetition
+}
+
+run_rest() {
+  configure build-tests && build build-tests && CUDAVISION_TEST_PART=rest run_tests build-tests --suite kernels --suite repetition
+  configure build-asan && build build-asan && run_tests build-asan
+}
+
+# run_sample N: of the kernels' repetitions and of the sanitized tests every Nth, and one of the other repetitions.
+run_sample() {
+  local parts=$1 commit part others
+  [[ $parts =~ ^[1-9][0-9]{0,3}$ ]] || { fail "$parts: a number of parts is expected"; return; }
+  commit=$(git rev-parse --short=7 HEAD 2>/dev/null) || commit=0
+  part=$((16#$commit % parts))
+  echo "== part $((part + 1)) of $parts"
+  if configure build-tests && build build-tests; then
+    CUDAVISION_TEST_PART=rest GTEST_TOTAL_SHARDS=$parts GTEST_SHARD_INDEX=$part \
+      run_tests build-tests --suite kernels --suite traced
+    mapfile -t others < <(meson test -C build-tests --no-rebuild --list 2>/dev/null | sed -n '/repetition/{/traced/!s|.* / ||p}')
+    run_tests build-tests "${others[part % ${#others[@]}]}"
+  fi
+  configure build-asan && build build-asan && GTEST_TOTAL_SHARDS=$parts GTEST_SHARD_INDEX=$part \
+    run_tests build-asan --suite kernels --suite elements --suite meta
+}
+
 case $mode in
-  first | rest | all)
-    [[ $mode == rest ]] || tests/support/lint.sh || fail "lint: see above"
-    configure build-tests && build build-tests && case $mode in
-      first) CUDAVISION_TEST_PART=first run_tests build-tests --no-suite repetition ;;
-      rest) CUDAVISION_TEST_PART=rest run_tests build-tests --suite kernels --suite repetition ;;
-      all) run_tests build-tests ;;
-    esac
-    [[ $mode == first ]] || { configure build-asan && build build-asan && run_tests build-asan; } ;;
-  sample)
-    commit=$(git rev-parse --short=7 HEAD 2>/dev/null) || commit=0
-    export GTEST_TOTAL_SHARDS=$filter GTEST_SHARD_INDEX=$((16#$commit % filter))
-    echo "== part $((GTEST_SHARD_INDEX + 1)) of $filter"
-    configure build-tests && build build-tests && CUDAVISION_TEST_PART=rest run_tests build-tests --suite kernels --suite traced ;;
+  first) run_first ;;
+  rest) run_rest ;;
+  sample) run_sample "${filter:-16}" ;;
+  all) run_first; run_sample 16 ;;
   cpu | emulated) run_selected build-tests "$mode" ;;
   asan) run_selected build-asan asan ;;
   tsan)
