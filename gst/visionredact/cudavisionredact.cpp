@@ -257,6 +257,7 @@ class Holding {
     RedactState &state = state_of(transform);
     switch (GST_EVENT_TYPE(event)) {
       case GST_EVENT_FLUSH_STOP:
+        state.line.flush(GST_BASE_TRANSFORM_SRC_PAD(transform));
         forget_frames(state);
         state.regions.forget_looks();
         break;

@@ -30,6 +30,13 @@ class LookBack {
     --frames_;
     return GST_BUFFER_CAST(take());
   }
+  // The pad keeps the events that stick to it, and sends them with the next frame.
+  void flush(GstPad *source) {
+    for (GstMiniObject *item : items_)
+      if (GST_IS_EVENT(item) && GST_EVENT_IS_STICKY(item))
+        gst_pad_store_sticky_event(source, GST_EVENT_CAST(item));
+    clear();
+  }
   void clear() {
     for (GstMiniObject *item : items_) gst_mini_object_unref(item);
     items_.clear();

@@ -837,6 +837,20 @@ TEST_F(CudaVisionRedact, flush_and_stop_let_held_frames_go) {
   EXPECT_EQ(gst_element_set_state(stream.element(), GST_STATE_READY), GST_STATE_CHANGE_SUCCESS);
 }
 
+TEST_F(CudaVisionRedact, tags_between_held_frames_outlive_a_flush) {
+  Stream stream("look-back=1", bright("NV12", {64, 48}));
+  stream.push(stream.frame({}));
+  gst_harness_push_event(stream.harness().get(),
+                         gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "held", nullptr)));
+  stream.harness().flush();
+  while (GstEvent *event = gst_harness_try_pull_event(stream.harness().get())) gst_event_unref(event);
+  for (int i = 0; i < 2; ++i) stream.push(stream.frame({}));
+  EXPECT_NE(stream.pull(), nullptr);
+  const Owned<GstEvent> event(gst_harness_try_pull_event(stream.harness().get()));
+  ASSERT_NE(event, nullptr);
+  EXPECT_EQ(GST_EVENT_TYPE(event.get()), GST_EVENT_TAG);
+}
+
 TEST_F(CudaVisionRedact, events_keep_their_places_between_held_frames) {
   Stream stream("look-back=1", bright("NV12", {64, 48}));
   stream.push(stream.frame({}));
