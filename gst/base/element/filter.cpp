@@ -472,28 +472,34 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   return protect(filter, GST_FLOW_ERROR, [&] { return take_frame(filter, *session, buffer); });
 }
 
-// Lets caps go on that have waited. Returns false if they are refused.
-bool pass_waiting_caps(GstBaseTransform *transform) {
-  GstEvent *caps = std::exchange(GST_CUDA_VISION_FILTER(transform)->state->waiting_caps, nullptr);
-  return caps == nullptr ||
-         GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->sink_event(transform, caps);
+// Waits until the elements behind this one are free, and lets caps go on that have waited for this. Returns DROPPED if somebody
+// there has held a frame for longer than a sink does.
+GstFlowReturn reach_next_element(GstCudaVisionFilter *filter) {
+  cudavision::FilterState &state = *filter->state;
+  if (!state.pusher.wait()) return GST_BASE_TRANSFORM_FLOW_DROPPED;
+  if (state.waiting_caps == nullptr) return GST_FLOW_OK;
+  if (state.pusher.is_interrupted()) return state.pusher.when_interrupted();
+  auto *transform = GST_BASE_TRANSFORM(filter);
+  if (GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)
+          ->sink_event(transform, std::exchange(state.waiting_caps, nullptr)))
+    return GST_FLOW_OK;
+  return GST_PAD_IS_FLUSHING(GST_BASE_TRANSFORM_SRC_PAD(transform)) ? GST_FLOW_FLUSHING
+                                                                    : GST_FLOW_NOT_NEGOTIATED;
 }
 
-// The elements behind this one must be free to agree upon a format.
 GstFlowReturn submit_input_buffer(GstBaseTransform *transform, gboolean is_discont, GstBuffer *buffer) {
-  cudavision::FilterState &state = *GST_CUDA_VISION_FILTER(transform)->state;
+  auto *filter = GST_CUDA_VISION_FILTER(transform);
+  cudavision::FilterState &state = *filter->state;
   const bool agrees =
       state.waiting_caps != nullptr || gst_pad_needs_reconfigure(GST_BASE_TRANSFORM_SRC_PAD(transform));
-  GstFlowReturn result = GST_FLOW_OK;
-  if (agrees && !state.pusher.wait())
-    result = GST_BASE_TRANSFORM_FLOW_DROPPED;
-  else if (!pass_waiting_caps(transform))
-    result = GST_FLOW_NOT_NEGOTIATED;
-  if (result == GST_FLOW_OK)
+  GstFlowReturn result = agrees ? reach_next_element(filter) : GST_FLOW_OK;
+  if (result == GST_FLOW_OK) {
     result = GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)
                  ->submit_input_buffer(transform, is_discont, buffer);
-  else
+  } else {
+    if (result == GST_BASE_TRANSFORM_FLOW_DROPPED) state.latency.tell_of_dropped(transform, buffer);
     gst_buffer_unref(buffer);
+  }
   if (result == GST_BASE_TRANSFORM_FLOW_DROPPED) state.pusher.note_gap();
   return result;
 }
@@ -517,8 +523,9 @@ GstFlowReturn generate_output(GstBaseTransform *transform, GstBuffer **output) {
   GstFlowReturn result =
       GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->generate_output(transform, output);
   if (result == GST_FLOW_OK && *output != nullptr) {
+    latency.leave(transform, *output);
     const bool begins =
-        needs_pusher(filter) && pusher.begin(GST_BASE_TRANSFORM_SRC_PAD(transform), latency.of_pipeline());
+        needs_pusher(filter) && pusher.begin(GST_BASE_TRANSFORM_SRC_PAD(transform), latency.longest_hold());
     const bool is_pushed = begins || !pusher.wait();
     if (!is_pushed) pusher.forget_gap();
     result = is_pushed ? pusher.push(*output) : pusher.take_result();
@@ -600,7 +607,12 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
     state.pusher.resume(StopReason::flush);
   }
   if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) gst_clear_event(&state.waiting_caps);
-  const bool is_serialized = GST_EVENT_IS_SERIALIZED(event), is_next = !is_serialized || state.pusher.wait();
+  const bool is_serialized = GST_EVENT_IS_SERIALIZED(event);
+  bool is_next = true;
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP)
+    is_next = state.pusher.wait();
+  else if (is_serialized)
+    is_next = reach_next_element(filter) != GST_BASE_TRANSFORM_FLOW_DROPPED;
   const auto follow = [&] {
     if (const std::shared_ptr<Session> session = state.session.get(); session)
       follow_event(filter, *session, event);
@@ -611,7 +623,6 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
     return FALSE;
   }
   if (!is_next) return TRUE;
-  if (is_serialized && GST_EVENT_TYPE(event) != GST_EVENT_FLUSH_STOP) pass_waiting_caps(transform);
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->sink_event(transform, event);
 }
 
@@ -622,6 +633,7 @@ gboolean src_event(GstBaseTransform *transform, GstEvent *event) {
   cudavision::FilterState &state = *filter->state;
   if (GST_EVENT_TYPE(event) == GST_EVENT_LATENCY) state.latency.take_event(event);
   if (GST_EVENT_TYPE(event) == GST_EVENT_QOS) {
+    state.latency.take_qos(event);
     if (const auto lateness = state.punctuality.too_late(event)) {
       const char *faster = GST_CUDA_VISION_FILTER_GET_CLASS(filter)->faster;
       GST_ELEMENT_WARNING(
@@ -675,7 +687,9 @@ gboolean query(GstBaseTransform *transform, GstPadDirection direction, GstQuery 
   if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && takes_cuda_memory(filter) &&
       protect(filter, false, answer))
     return TRUE;
-  if (GST_QUERY_IS_SERIALIZED(query) && direction == GST_PAD_SINK && !state.pusher.wait()) return FALSE;
+  if (GST_QUERY_IS_SERIALIZED(query) && direction == GST_PAD_SINK &&
+      reach_next_element(filter) != GST_FLOW_OK)
+    return FALSE;
   if (!GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->query(transform, direction, query))
     return FALSE;
   if (GST_QUERY_TYPE(query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC) state.latency.add_to(query);

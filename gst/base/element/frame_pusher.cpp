@@ -22,8 +22,8 @@ bool has_passed(GstFlowReturn result, GstPad *source) {
 
 }  // namespace
 
-bool FramePusher::begin(GstPad *source, GstClockTime latency) {
-  patience_ = std::chrono::nanoseconds(std::min(latency, kLongest) + kSlack);
+bool FramePusher::begin(GstPad *source, GstClockTime hold) {
+  patience_ = std::chrono::nanoseconds(std::min(hold, kLongest) + kSlack);
   std::unique_lock lock(mutex_);
   if (has_left_) join(&lock);
   if (thread_ == nullptr) {
@@ -57,6 +57,7 @@ void FramePusher::push_items() {
     since_ = std::chrono::steady_clock::now();
     lock.unlock();
     const bool is_frame = GST_IS_BUFFER(item);
+    const bool is_end_of_flush = !is_frame && GST_EVENT_TYPE(item) == GST_EVENT_FLUSH_STOP;
     GstFlowReturn result = GST_FLOW_OK;
     if (is_frame)
       result = gst_pad_push(source_, GST_BUFFER_CAST(item));
@@ -64,6 +65,7 @@ void FramePusher::push_items() {
       gst_pad_push_event(source_, GST_EVENT_CAST(item));
     lock.lock();
     is_pushing_ = false;
+    if (is_end_of_flush) flush_is_held_ = false;
     if (std::exchange(is_old_, false))
       result_ = GST_FLOW_OK;
     else if (is_frame)
@@ -82,6 +84,8 @@ bool FramePusher::wait() {
   if (thread_ == nullptr) return true;
   std::unique_lock lock(mutex_);
   if (thread_ == g_thread_self()) return is_done();  // called with what it pushes
+  // The sink has not heard of the end of the flush, so that a live source takes all that it makes for late.
+  if (flush_is_held_) since_ = std::chrono::steady_clock::now();
   while (!is_done()) {
     const auto end = since_ + patience_;
     if (!is_paused_ && std::chrono::steady_clock::now() >= end) return false;
@@ -120,7 +124,9 @@ GstFlowReturn FramePusher::push(GstBuffer *frame) {
 bool FramePusher::push(GstEvent *event) {
   const std::lock_guard lock(mutex_);
   if (g_queue_get_length(&items_) >= kMostItems) return false;
+  if (interrupted_ != 0) return drop(GST_MINI_OBJECT_CAST(event)), true;
   add(GST_MINI_OBJECT_CAST(event));
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) flush_is_held_ = true;
   return true;
 }
 
@@ -130,13 +136,21 @@ void FramePusher::add(GstMiniObject *item) {
   changed_.notify_all();
 }
 
+bool FramePusher::is_interrupted() {
+  const std::lock_guard lock(mutex_);
+  return interrupted_ != 0;
+}
+
+// As behind a queue: tags go on to describe the stream. The flush takes a segment and an end of stream from the pad.
+void FramePusher::drop(GstMiniObject *item) {
+  if (GST_IS_EVENT(item) && GST_EVENT_IS_STICKY(item))
+    gst_pad_store_sticky_event(source_, GST_EVENT_CAST(item));
+  gst_mini_object_unref(item);
+}
+
 void FramePusher::drop_items() {
-  while (gpointer item = g_queue_pop_head(&items_)) {
-    // As behind a queue: tags go on to describe the stream. The flush takes a segment and an end of stream from the pad.
-    if (GST_IS_EVENT(item) && GST_EVENT_IS_STICKY(item))
-      gst_pad_store_sticky_event(source_, GST_EVENT_CAST(item));
-    gst_mini_object_unref(GST_MINI_OBJECT_CAST(item));
-  }
+  while (gpointer item = g_queue_pop_head(&items_)) drop(GST_MINI_OBJECT_CAST(item));
+  flush_is_held_ = false;
 }
 
 void FramePusher::interrupt(StopReason reason) {

@@ -24,12 +24,12 @@ class FramePusher {
   FramePusher &operator=(const FramePusher &) = delete;
   ~FramePusher();
 
-  // Starts the thread if there is none. Returns false if the system gives none. latency: of the pipeline; a sink may hold a
-  // frame for so long.
-  bool begin(GstPad *source, GstClockTime latency);
+  // Starts the thread if there is none. Returns false if the system gives none. hold: a sink may hold a frame for so long.
+  bool begin(GstPad *source, GstClockTime hold);
   // Waits until nothing is left to push; but not for longer than a sink may hold a frame, and not in the thread itself. Returns
   // false if something is left. Nobody waits for what was interrupted, nor for a thread that is to end.
   bool wait();
+  bool is_interrupted();
   // Lets the thread push the frame, which it takes, when wait() returns true. Otherwise the frame is late: it is not taken, and
   // the result is GST_BASE_TRANSFORM_FLOW_DROPPED. If the frame before could not be pushed, and this one could not either,
   // returns why, and does not take this one.
@@ -62,6 +62,7 @@ class FramePusher {
   bool is_done() const;
   // The following need the mutex, which join() opens.
   void drop_items();
+  void drop(GstMiniObject *item);
   void join(std::unique_lock<std::mutex> *lock);
 
   GThread *thread_ = nullptr;  // written with the mutex
@@ -75,6 +76,7 @@ class FramePusher {
   std::chrono::steady_clock::time_point since_;  // the thread has its item, or could have one
   unsigned interrupted_ = 0;                     // reasons
   bool is_pushing_ = false, is_old_ = false, is_paused_ = false, ends_ = false, has_left_ = false;
+  bool flush_is_held_ = false;  // its end is among the items
   GstFlowReturn result_ = GST_FLOW_OK;
 };
 

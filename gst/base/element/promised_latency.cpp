@@ -24,6 +24,9 @@ void PromisedLatency::restart() {
   is_behind_ = false;
   in_time_ = late_ = 0;
   count_ = 0;
+  known_slack_ = 0;
+  const std::lock_guard lock(mutex_);
+  left_ = {};
 }
 
 // The second longest of the last times: the first frame after a start, and a single one that was interrupted, take
@@ -85,19 +88,46 @@ void PromisedLatency::tell_of_dropped(GstBaseTransform *element, GstBuffer *fram
   GstMessage *message =
       gst_message_new_qos(GST_OBJECT(element), live_, to_running_time(element->segment, pts),
                           to_stream_time(element->segment, pts), pts, GST_BUFFER_DURATION(frame));
-  gst_message_set_qos_values(message, lateness(element, frame), 1, 1000000);
+  gst_message_set_qos_values(message, std::max<GstClockTimeDiff>(lateness(element, frame), 0), 1, 1000000);
   gst_message_set_qos_stats(message, GST_FORMAT_BUFFERS, in_time_, ++late_);
   gst_element_post_message(GST_ELEMENT(element), message);
 }
 
-// How late the frame would leave the element if work on it began now; negative if it would be in time.
-GstClockTimeDiff PromisedLatency::lateness(GstBaseTransform *element, GstBuffer *frame) const {
+GstClockTimeDiff PromisedLatency::age(GstBaseTransform *element, GstBuffer *frame) const {
   const GstClockTime running_time = to_running_time(element->segment, GST_BUFFER_PTS(frame));
   const GstClockTime now = gst_element_get_current_running_time(GST_ELEMENT(element));
-  if (!GST_CLOCK_TIME_IS_VALID(running_time) || !GST_CLOCK_TIME_IS_VALID(now)) return -1;
+  if (!GST_CLOCK_TIME_IS_VALID(running_time) || !GST_CLOCK_TIME_IS_VALID(now)) return G_MININT64 / 2;
+  return GST_CLOCK_DIFF(running_time + before_ + promised_ + held_, now);
+}
+
+GstClockTimeDiff PromisedLatency::slack() const {
   const GstClockTime until_here = before_ + promised_ + held_, of_pipeline = of_pipeline_;
-  const GstClockTime slack = of_pipeline > until_here ? std::min(of_pipeline - until_here, kMostSlack) : 0;
-  return GST_CLOCK_DIFF(running_time + until_here + slack, now + typical());
+  const GstClockTime assumed = of_pipeline > until_here ? std::min(of_pipeline - until_here, kMostSlack) : 0;
+  return std::max<GstClockTimeDiff>(static_cast<GstClockTimeDiff>(assumed), known_slack_);
+}
+
+GstClockTime PromisedLatency::longest_hold() const {
+  const auto known = static_cast<GstClockTimeDiff>(before_ + promised_ + held_) + known_slack_;
+  return std::max<GstClockTime>(of_pipeline_,
+                                static_cast<GstClockTime>(std::max<GstClockTimeDiff>(known, 0)));
+}
+
+void PromisedLatency::leave(GstBaseTransform *element, GstBuffer *frame) {
+  if (!live_) return;
+  const Left left{to_running_time(element->segment, GST_BUFFER_PTS(frame)), age(element, frame)};
+  const std::lock_guard lock(mutex_);
+  left_[left_count_++ % left_.size()] = left;
+}
+
+void PromisedLatency::take_qos(GstEvent *event) {
+  GstQOSType type{};
+  GstClockTimeDiff late_by = 0;
+  GstClockTime running_time = GST_CLOCK_TIME_NONE;
+  gst_event_parse_qos(event, &type, nullptr, &late_by, &running_time);
+  if (type == GST_QOS_TYPE_THROTTLE || !GST_CLOCK_TIME_IS_VALID(running_time)) return;
+  const std::lock_guard lock(mutex_);
+  for (const Left &left : left_)
+    if (left.running_time == running_time && left.age > G_MININT64 / 4) known_slack_ = left.age - late_by;
 }
 
 void PromisedLatency::take_event(GstEvent *event) {

@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <mutex>
 
 namespace cudavision {
 
@@ -27,6 +28,8 @@ class PromisedLatency {
   void add_to(GstQuery *latency);
   // Takes the event that tells the latency of the whole pipeline. Called from any thread.
   void take_event(GstEvent *event);
+  // Takes the event by which a sink tells how early or late a frame came. Called from any thread.
+  void take_qos(GstEvent *event);
   // Whether a frame of a live stream is to be dropped, because it would leave the element later than promised.
   // GStreamer drops frames only after the sink has dropped one for which all the work was done, so that every second
   // result would be lost. If the clock says so of all frames, one a second is worked on nevertheless, as sinks do.
@@ -34,19 +37,36 @@ class PromisedLatency {
   bool drops(GstBaseTransform *element, GstBuffer *frame);
   // Posts a QoS message for a frame that is dropped. Called by the streaming thread.
   void tell_of_dropped(GstBaseTransform *element, GstBuffer *frame);
-  GstClockTime of_pipeline() const { return of_pipeline_; }
+  // A frame is ready to leave. Called by the streaming thread.
+  void leave(GstBaseTransform *element, GstBuffer *frame);
+  // How long a sink may hold a frame.
+  GstClockTime longest_hold() const;
 
  private:
-  // A sink shows a frame when the latency of the whole pipeline has passed. A part of what this is longer than the promises
-  // up to here is for the sink itself, which hardly needs it. A frame may leave the element so much later; and since a
-  // sink without a queue in front of it holds the streaming thread for so long, most frames do.
-  GstClockTimeDiff lateness(GstBaseTransform *element, GstBuffer *frame) const;
+  // How late a frame is that would leave the element now, by the promises up to here; negative if it is early or no time is known.
+  GstClockTimeDiff age(GstBaseTransform *element, GstBuffer *frame) const;
+  // A sink shows a frame when the latency of the whole pipeline has passed, which another branch may have made long. Without
+  // a queue in front of it, it holds the streaming thread for so long, and most frames reach the element late. How late
+  // one may leave it is known from how early the sink says that a frame came. Before, a part of the time is assumed that
+  // the sink allows for itself, which hardly needs it.
+  GstClockTimeDiff slack() const;
+  GstClockTimeDiff lateness(GstBaseTransform *element, GstBuffer *frame) const {
+    return age(element, frame) + static_cast<GstClockTimeDiff>(typical()) - slack();
+  }
   GstClockTime typical() const;
 
   std::atomic<bool> live_ = false;
   std::atomic<GstClockTime> before_ = 0, promised_ = 0,
                             held_ = 0;  // before_: what the elements before this one promise
   std::atomic<GstClockTime> of_pipeline_ = 0;
+  std::atomic<GstClockTimeDiff> known_slack_ = 0;  // or 0
+  struct Left {
+    GstClockTime running_time = GST_CLOCK_TIME_NONE;
+    GstClockTimeDiff age = 0;
+  };
+  std::mutex mutex_;
+  std::array<Left, 16> left_{};  // the last frames, in a ring
+  std::size_t left_count_ = 0;
   GstClockTime allowed_ = 0;  // the part of the promise that is for a frame
   bool is_behind_ = false;
   std::array<GstClockTime, 8> times_{};  // of the last frames, in a ring
