@@ -49,14 +49,17 @@ class Stream {
     gst_bus_set_sync_handler(bus.get(), nullptr, nullptr, nullptr);
   }
 
+  // A sink that waits for the clock tells when frames arrive.
+  void tell_of_clock() {
+    EXPECT_TRUE(gst_harness_push_upstream_event(
+        harness_.get(), gst_event_new_qos(GST_QOS_TYPE_OVERFLOW, 1, -GST_SECOND, GST_SECOND)));
+  }
   // From the third frame on, the thread pushes.
   void turn_on() {
     EXPECT_EQ(push(), GST_FLOW_OK);
     const guint64 first = pull();
     gst_harness_query_latency(harness_.get());  // the harness answers as a live source
-    // A sink that waits for the clock tells when frames arrive.
-    EXPECT_TRUE(gst_harness_push_upstream_event(
-        harness_.get(), gst_event_new_qos(GST_QOS_TYPE_OVERFLOW, 1, -GST_SECOND, GST_SECOND)));
+    tell_of_clock();
     EXPECT_EQ(push(), GST_FLOW_OK);  // tells how long a frame takes
     EXPECT_EQ(pull(), first + 1);
   }
@@ -279,6 +282,7 @@ TEST_F(FilterPusherHeld, frames_are_dropped_and_the_next_one_is_marked) {
     if (pads_change) {
       stream.when_it_is_done() = [&] {
         gst_harness_push_upstream_event(stream.harness(), gst_event_new_reconfigure());
+        stream.tell_of_clock();
       };
     }
     Leaving leaving(stream.element());

@@ -605,6 +605,7 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
     state.stop.withdraw(StopReason::flush);
     state.pusher.resume(StopReason::flush);
+    state.latency.forget_frames();
   }
   if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) gst_clear_event(&state.waiting_caps);
   const bool is_serialized = GST_EVENT_IS_SERIALIZED(event);
@@ -632,8 +633,12 @@ gboolean src_event(GstBaseTransform *transform, GstEvent *event) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   cudavision::FilterState &state = *filter->state;
   if (GST_EVENT_TYPE(event) == GST_EVENT_LATENCY) state.latency.take_event(event);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_RECONFIGURE) {  // there may be another sink
+    state.latency.forget_sink();
+    state.punctuality.forget_sink();
+  }
   if (GST_EVENT_TYPE(event) == GST_EVENT_QOS) {
-    state.latency.take_qos(event);
+    state.latency.take_qos(transform, event);
     if (const auto lateness = state.punctuality.too_late(event)) {
       const char *faster = GST_CUDA_VISION_FILTER_GET_CLASS(filter)->faster;
       GST_ELEMENT_WARNING(

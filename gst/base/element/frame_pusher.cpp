@@ -65,7 +65,7 @@ void FramePusher::push_items() {
       gst_pad_push_event(source_, GST_EVENT_CAST(item));
     lock.lock();
     is_pushing_ = false;
-    if (is_end_of_flush) flush_is_held_ = false;
+    if (is_end_of_flush && flushes_held_ > 0) --flushes_held_;
     if (std::exchange(is_old_, false))
       result_ = GST_FLOW_OK;
     else if (is_frame)
@@ -85,7 +85,7 @@ bool FramePusher::wait() {
   std::unique_lock lock(mutex_);
   if (thread_ == g_thread_self()) return is_done();  // called with what it pushes
   // The sink has not heard of the end of the flush, so that a live source takes all that it makes for late.
-  if (flush_is_held_) since_ = std::chrono::steady_clock::now();
+  if (flushes_held_ > 0) since_ = std::chrono::steady_clock::now();
   while (!is_done()) {
     const auto end = since_ + patience_;
     if (!is_paused_ && std::chrono::steady_clock::now() >= end) return false;
@@ -122,11 +122,15 @@ GstFlowReturn FramePusher::push(GstBuffer *frame) {
 }
 
 bool FramePusher::push(GstEvent *event) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (g_queue_get_length(&items_) >= kMostItems) return false;
-  if (interrupted_ != 0) return drop(GST_MINI_OBJECT_CAST(event)), true;
+  if (interrupted_ != 0) {
+    lock.unlock();
+    drop(GST_MINI_OBJECT_CAST(event));
+    return true;
+  }
   add(GST_MINI_OBJECT_CAST(event));
-  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) flush_is_held_ = true;
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) ++flushes_held_;
   return true;
 }
 
@@ -148,17 +152,20 @@ void FramePusher::drop(GstMiniObject *item) {
   gst_mini_object_unref(item);
 }
 
-void FramePusher::drop_items() {
-  while (gpointer item = g_queue_pop_head(&items_)) drop(GST_MINI_OBJECT_CAST(item));
-  flush_is_held_ = false;
+void FramePusher::drop_items(std::unique_lock<std::mutex> *lock) {
+  GQueue items = std::exchange(items_, GQueue G_QUEUE_INIT);
+  flushes_held_ = 0;
+  lock->unlock();
+  while (gpointer item = g_queue_pop_head(&items)) drop(GST_MINI_OBJECT_CAST(item));
+  lock->lock();
 }
 
 void FramePusher::interrupt(StopReason reason) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   interrupted_ |= static_cast<unsigned>(reason);
   is_interrupted_by_itself_ = thread_ != nullptr && thread_ == g_thread_self();
-  drop_items();
   changed_.notify_all();
+  drop_items(&lock);
 }
 
 void FramePusher::resume(StopReason reason) {
@@ -180,8 +187,8 @@ void FramePusher::end() {
   if (thread_ == nullptr) return;
   std::unique_lock lock(mutex_);
   ends_ = true;
-  g_queue_clear_full(&items_, [](gpointer item) { gst_mini_object_unref(GST_MINI_OBJECT_CAST(item)); });
   changed_.notify_all();
+  drop_items(&lock);
   if (thread_ != g_thread_self()) join(&lock);  // otherwise it ends when it comes back, which begin() sees
 }
 

@@ -60,10 +60,10 @@ class FramePusher {
   void push_items();
   void add(GstMiniObject *item);
   bool is_done() const;
-  // The following need the mutex, which join() opens.
-  void drop_items();
-  void drop(GstMiniObject *item);
+  // Both open the lock, because others may be called.
+  void drop_items(std::unique_lock<std::mutex> *lock);
   void join(std::unique_lock<std::mutex> *lock);
+  void drop(GstMiniObject *item);
 
   GThread *thread_ = nullptr;  // written with the mutex
   GstPad *source_ = nullptr;
@@ -76,7 +76,7 @@ class FramePusher {
   std::chrono::steady_clock::time_point since_;  // the thread has its item, or could have one
   unsigned interrupted_ = 0;                     // reasons
   bool is_pushing_ = false, is_old_ = false, is_paused_ = false, ends_ = false, has_left_ = false;
-  bool flush_is_held_ = false;  // its end is among the items
+  int flushes_held_ = 0;  // their ends are among the items
   GstFlowReturn result_ = GST_FLOW_OK;
 };
 

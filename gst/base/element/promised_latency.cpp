@@ -24,9 +24,7 @@ void PromisedLatency::restart() {
   is_behind_ = false;
   in_time_ = late_ = 0;
   count_ = 0;
-  known_slack_ = 0;
-  const std::lock_guard lock(mutex_);
-  left_ = {};
+  forget_sink();
 }
 
 // The second longest of the last times: the first frame after a start, and a single one that was interrupted, take
@@ -107,9 +105,21 @@ GstClockTimeDiff PromisedLatency::slack() const {
 }
 
 GstClockTime PromisedLatency::longest_hold() const {
-  const auto known = static_cast<GstClockTimeDiff>(before_ + promised_ + held_) + known_slack_;
+  const auto known = static_cast<GstClockTimeDiff>(before_ + promised_ + held_) + known_hold_;
   return std::max<GstClockTime>(of_pipeline_,
                                 static_cast<GstClockTime>(std::max<GstClockTimeDiff>(known, 0)));
+}
+
+void PromisedLatency::forget_frames() {
+  const std::lock_guard lock(mutex_);
+  left_ = {};
+}
+
+void PromisedLatency::forget_sink() {
+  const std::lock_guard lock(mutex_);
+  left_ = {};
+  known_slack_ = known_hold_ = shown_ = transit_ = 0;
+  knows_shown_ = false;
 }
 
 void PromisedLatency::leave(GstBaseTransform *element, GstBuffer *frame) {
@@ -119,15 +129,30 @@ void PromisedLatency::leave(GstBaseTransform *element, GstBuffer *frame) {
   left_[left_count_++ % left_.size()] = left;
 }
 
-void PromisedLatency::take_qos(GstEvent *event) {
+// GStreamer's sinks send the event when they have shown the frame, in the thread that waited for this.
+void PromisedLatency::take_qos(GstBaseTransform *element, GstEvent *event) {
   GstQOSType type{};
   GstClockTimeDiff late_by = 0;
   GstClockTime running_time = GST_CLOCK_TIME_NONE;
   gst_event_parse_qos(event, &type, nullptr, &late_by, &running_time);
-  if (type == GST_QOS_TYPE_THROTTLE || !GST_CLOCK_TIME_IS_VALID(running_time)) return;
+  const GstClockTime now = gst_element_get_current_running_time(GST_ELEMENT(element));
+  if (type == GST_QOS_TYPE_THROTTLE || late_by == 0 || !GST_CLOCK_TIME_IS_VALID(running_time) ||
+      !GST_CLOCK_TIME_IS_VALID(now))
+    return;  // it does not wait
   const std::lock_guard lock(mutex_);
-  for (const Left &left : left_)
-    if (left.running_time == running_time && left.age > G_MININT64 / 4) known_slack_ = left.age - late_by;
+  const GstClockTimeDiff age_now = GST_CLOCK_DIFF(running_time + before_ + promised_ + held_, now);
+  if (late_by < 0) shown_ = age_now, knows_shown_ = true;
+  for (std::size_t i = 1; i <= std::min(left_count_, left_.size()); ++i) {
+    const Left &left = left_[(left_count_ - i) % left_.size()];
+    if (left.running_time != running_time || left.age < G_MININT64 / 4) continue;
+    // Of a frame that came early, a part of this is the time for which it waited behind others.
+    const GstClockTimeDiff in_time = left.age - late_by;
+    if (!knows_shown_) shown_ = in_time;
+    const GstClockTimeDiff transit = std::max<GstClockTimeDiff>(shown_ - in_time, 0);
+    transit_ = late_by > 0 ? transit : std::min(transit_, transit);
+    break;
+  }
+  known_slack_ = shown_ - transit_, known_hold_ = shown_;
 }
 
 void PromisedLatency::take_event(GstEvent *event) {

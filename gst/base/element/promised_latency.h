@@ -29,7 +29,10 @@ class PromisedLatency {
   // Takes the event that tells the latency of the whole pipeline. Called from any thread.
   void take_event(GstEvent *event);
   // Takes the event by which a sink tells how early or late a frame came. Called from any thread.
-  void take_qos(GstEvent *event);
+  void take_qos(GstBaseTransform *element, GstEvent *event);
+  // Another sink may come, or running times begin anew.
+  void forget_sink();
+  void forget_frames();
   // Whether a frame of a live stream is to be dropped, because it would leave the element later than promised.
   // GStreamer drops frames only after the sink has dropped one for which all the work was done, so that every second
   // result would be lost. If the clock says so of all frames, one a second is worked on nevertheless, as sinks do.
@@ -47,8 +50,8 @@ class PromisedLatency {
   GstClockTimeDiff age(GstBaseTransform *element, GstBuffer *frame) const;
   // A sink shows a frame when the latency of the whole pipeline has passed, which another branch may have made long. Without
   // a queue in front of it, it holds the streaming thread for so long, and most frames reach the element late. How late
-  // one may leave it is known from how early the sink says that a frame came. Before, a part of the time is assumed that
-  // the sink allows for itself, which hardly needs it.
+  // one may leave it is known from when the sink shows a frame that came early, and from how late one came for which
+  // nothing had waited. Before, a part of the time is assumed that the sink allows for itself, which hardly needs it.
   GstClockTimeDiff slack() const;
   GstClockTimeDiff lateness(GstBaseTransform *element, GstBuffer *frame) const {
     return age(element, frame) + static_cast<GstClockTimeDiff>(typical()) - slack();
@@ -59,13 +62,16 @@ class PromisedLatency {
   std::atomic<GstClockTime> before_ = 0, promised_ = 0,
                             held_ = 0;  // before_: what the elements before this one promise
   std::atomic<GstClockTime> of_pipeline_ = 0;
-  std::atomic<GstClockTimeDiff> known_slack_ = 0;  // or 0
+  std::atomic<GstClockTimeDiff> known_slack_ = 0, known_hold_ = 0;  // or 0
   struct Left {
     GstClockTime running_time = GST_CLOCK_TIME_NONE;
     GstClockTimeDiff age = 0;
   };
-  std::mutex mutex_;
-  std::array<Left, 16> left_{};  // the last frames, in a ring
+  std::mutex mutex_;              // protects the following
+  GstClockTimeDiff shown_ = 0;    // age of an early frame when the sink shows it
+  GstClockTimeDiff transit_ = 0;  // what the elements in between take
+  bool knows_shown_ = false;
+  std::array<Left, 256> left_{};  // the last frames, in a ring
   std::size_t left_count_ = 0;
   GstClockTime allowed_ = 0;  // the part of the promise that is for a frame
   bool is_behind_ = false;
