@@ -103,6 +103,15 @@ class LiveElement {
     latency_.take_qos(transform(), event);
     gst_event_unref(event);
   }
+  void tell_of_drop(guint64 pts, int late_by, guint64 now) {
+    (void)frame(pts, now);
+    GstStructure *drop = gst_structure_new("GstCudaVisionDroppedFrame", "running-time", G_TYPE_UINT64,
+                                           (kBegin + pts) * GST_MSECOND, "lateness", G_TYPE_INT64,
+                                           static_cast<gint64>(late_by * GST_MSECOND), nullptr);
+    GstEvent *event = gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM, drop);
+    latency_.take_drop(transform(), event);
+    gst_event_unref(event);
+  }
   bool drops(guint64 pts, guint64 now) { return latency_.drops(transform(), frame(pts, now).get()); }
   PromisedLatency &latency() { return latency_; }
 
@@ -142,21 +151,52 @@ TEST(PromisedLatency, has_room_if_the_sink_shows_frames_later) {
   element.leave(400, 932);
   element.tell(400, -10, 1000);  // takes 58 ms, or has waited
   EXPECT_TRUE(element.drops(500, 1031));
-  element.leave(500, 1032);
-  element.tell(500, -60, 1100);  // takes 8 ms at most
-  EXPECT_FALSE(element.drops(600, 1171));
-  EXPECT_TRUE(element.drops(600, 1173));
+  element.leave(4500, 5032);
+  element.tell(4500, -60, 5100);  // takes 8 ms at most, and no frame came late for long
+  EXPECT_FALSE(element.drops(4600, 5171));
+  EXPECT_TRUE(element.drops(4600, 5173));
+}
+
+// Behind a tee, of which one branch takes longer.
+TEST(PromisedLatency, has_the_room_of_the_slowest_branch) {
+  LiveElement element;
+  element.leave(40, 50);
+  element.tell(40, -200, 260);
+  element.leave(80, 262);
+  EXPECT_FALSE(element.drops(200, 400));
+  element.tell_of_drop(80, 200, 410);
+  element.leave(240, 420);
+  element.tell(240, -40, 460);        // by the other sink
+  element.tell_of_drop(240, 1, 470);  // another frame takes less
+  EXPECT_FALSE(element.drops(500, 504));
+  EXPECT_TRUE(element.drops(500, 510));
+  element.leave(4000, 4010);
+  element.tell(4000, -200, 4220);  // no frame came late for long
+  EXPECT_FALSE(element.drops(4300, 4489));
+  EXPECT_TRUE(element.drops(4300, 4492));
 }
 
 TEST(PromisedLatency, forgets_what_another_sink_said) {
   LiveElement element;
   element.leave(40, 50);
   element.tell(40, -590, 640);
-  element.latency().forget_frames();  // after a flush another frame has the same time
-  element.tell(40, 100, 700);
+  element.leave(60, 645);
+  element.tell(60, 100, 700);
+  element.latency().forget_frames();  // the running time begins anew with a flush
+  element.leave(130, 710);
+  element.tell(130, -20, 730);
   EXPECT_FALSE(element.drops(200, 779));
   element.latency().forget_sink();
   EXPECT_TRUE(element.drops(300, 780));
+}
+
+// Something between the element and the sink gives frames times of its own.
+TEST(PromisedLatency, has_no_room_if_nobody_knows_which_frame_came_late) {
+  LiveElement element;
+  element.leave(40, 50);
+  element.tell(40, -590, 640);
+  element.tell(41, 5, 650);
+  EXPECT_TRUE(element.drops(200, 660));
 }
 
 TEST(PromisedLatency, learns_nothing_of_a_sink_that_does_not_wait) {

@@ -633,6 +633,7 @@ gboolean src_event(GstBaseTransform *transform, GstEvent *event) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   cudavision::FilterState &state = *filter->state;
   if (GST_EVENT_TYPE(event) == GST_EVENT_LATENCY) state.latency.take_event(event);
+  state.latency.take_drop(transform, event);             // it goes on to the elements before
   if (GST_EVENT_TYPE(event) == GST_EVENT_RECONFIGURE) {  // there may be another sink
     state.latency.forget_sink();
     state.punctuality.forget_sink();

@@ -12,6 +12,9 @@ namespace {
 
 constexpr GstClockTime kLeast = GST_MSECOND;  // what takes less is not worth a promise
 constexpr GstClockTime kMost = 10 * GST_SECOND, kMostHeld = 60 * GST_SECOND;
+constexpr GstClockTime kLateIsRecent = 3 * GST_SECOND;
+constexpr gint64 kLongestLateness = 3600 * GST_SECOND;
+constexpr const char *kDropEvent = "GstCudaVisionDroppedFrame";
 constexpr GstClockTime kMostSlack =
     20 * GST_MSECOND;  // what sinks allow by default, their processing-deadline
 
@@ -83,12 +86,18 @@ bool PromisedLatency::drops(GstBaseTransform *element, GstBuffer *frame) {
 
 void PromisedLatency::tell_of_dropped(GstBaseTransform *element, GstBuffer *frame) {
   const GstClockTime pts = GST_BUFFER_PTS(frame);
+  const gint64 late_by = std::max<GstClockTimeDiff>(lateness(element, frame), 0);
   GstMessage *message =
       gst_message_new_qos(GST_OBJECT(element), live_, to_running_time(element->segment, pts),
                           to_stream_time(element->segment, pts), pts, GST_BUFFER_DURATION(frame));
-  gst_message_set_qos_values(message, std::max<GstClockTimeDiff>(lateness(element, frame), 0), 1, 1000000);
+  gst_message_set_qos_values(message, late_by, 1, 1000000);
   gst_message_set_qos_stats(message, GST_FORMAT_BUFFERS, in_time_, ++late_);
   gst_element_post_message(GST_ELEMENT(element), message);
+  GstStructure *drop =
+      gst_structure_new(kDropEvent, "running-time", G_TYPE_UINT64, to_running_time(element->segment, pts),
+                        "lateness", G_TYPE_INT64, late_by, nullptr);
+  gst_pad_push_event(GST_BASE_TRANSFORM_SINK_PAD(element),
+                     gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM, drop));
 }
 
 GstClockTimeDiff PromisedLatency::age(GstBaseTransform *element, GstBuffer *frame) const {
@@ -113,6 +122,7 @@ GstClockTime PromisedLatency::longest_hold() const {
 void PromisedLatency::forget_frames() {
   const std::lock_guard lock(mutex_);
   left_ = {};
+  last_late_ = GST_CLOCK_TIME_NONE;
 }
 
 void PromisedLatency::forget_sink() {
@@ -120,6 +130,7 @@ void PromisedLatency::forget_sink() {
   left_ = {};
   known_slack_ = known_hold_ = shown_ = transit_ = 0;
   knows_shown_ = false;
+  last_late_ = GST_CLOCK_TIME_NONE;
 }
 
 void PromisedLatency::leave(GstBaseTransform *element, GstBuffer *frame) {
@@ -135,23 +146,43 @@ void PromisedLatency::take_qos(GstBaseTransform *element, GstEvent *event) {
   GstClockTimeDiff late_by = 0;
   GstClockTime running_time = GST_CLOCK_TIME_NONE;
   gst_event_parse_qos(event, &type, nullptr, &late_by, &running_time);
+  // A sink that does not wait says 0 each time.
+  if (type != GST_QOS_TYPE_THROTTLE && late_by != 0) learn(element, running_time, late_by);
+}
+
+void PromisedLatency::take_drop(GstBaseTransform *element, GstEvent *event) {
+  guint64 running_time = 0;
+  gint64 late_by = 0;
+  if (GST_EVENT_TYPE(event) != GST_EVENT_CUSTOM_UPSTREAM || !gst_event_has_name(event, kDropEvent) ||
+      !gst_structure_get(gst_event_get_structure(event), "running-time", G_TYPE_UINT64, &running_time,
+                         "lateness", G_TYPE_INT64, &late_by, nullptr))
+    return;
+  if (late_by > 0 && late_by < kLongestLateness) learn(element, running_time, late_by);
+}
+
+void PromisedLatency::learn(GstBaseTransform *element, GstClockTime running_time, GstClockTimeDiff late_by) {
   const GstClockTime now = gst_element_get_current_running_time(GST_ELEMENT(element));
-  if (type == GST_QOS_TYPE_THROTTLE || late_by == 0 || !GST_CLOCK_TIME_IS_VALID(running_time) ||
-      !GST_CLOCK_TIME_IS_VALID(now))
-    return;  // it does not wait
+  if (!GST_CLOCK_TIME_IS_VALID(running_time) || !GST_CLOCK_TIME_IS_VALID(now)) return;
   const std::lock_guard lock(mutex_);
-  const GstClockTimeDiff age_now = GST_CLOCK_DIFF(running_time + before_ + promised_ + held_, now);
-  if (late_by < 0) shown_ = age_now, knows_shown_ = true;
+  const bool was_late = GST_CLOCK_TIME_IS_VALID(last_late_) && now < last_late_ + kLateIsRecent;
+  if (late_by > 0) last_late_ = now;
+  if (late_by < 0)
+    shown_ = GST_CLOCK_DIFF(running_time + before_ + promised_ + held_, now), knows_shown_ = true;
+  // Of a frame that came early, a part of this is the time for which it waited behind others.
+  GstClockTimeDiff transit = late_by > 0 ? shown_ : transit_;  // nobody knows when the frame left
   for (std::size_t i = 1; i <= std::min(left_count_, left_.size()); ++i) {
     const Left &left = left_[(left_count_ - i) % left_.size()];
     if (left.running_time != running_time || left.age < G_MININT64 / 4) continue;
-    // Of a frame that came early, a part of this is the time for which it waited behind others.
     const GstClockTimeDiff in_time = left.age - late_by;
     if (!knows_shown_) shown_ = in_time;
-    const GstClockTimeDiff transit = std::max<GstClockTimeDiff>(shown_ - in_time, 0);
-    transit_ = late_by > 0 ? transit : std::min(transit_, transit);
+    transit = std::max<GstClockTimeDiff>(shown_ - in_time, 0);
     break;
   }
+  // Elements behind need different times, and there may be several sinks: the slowest counts for a while.
+  if (late_by > 0)
+    transit_ = std::max(transit, was_late ? transit_ - transit_ / 8 : 0);
+  else if (!was_late)
+    transit_ = std::min(transit_, transit);
   known_slack_ = shown_ - transit_, known_hold_ = shown_;
 }
 

@@ -30,6 +30,8 @@ class PromisedLatency {
   void take_event(GstEvent *event);
   // Takes the event by which a sink tells how early or late a frame came. Called from any thread.
   void take_qos(GstBaseTransform *element, GstEvent *event);
+  // Takes an event, which tells of a frame that an element behind has dropped if it is one of this kind. Called from any thread.
+  void take_drop(GstBaseTransform *element, GstEvent *event);
   // Another sink may come, or running times begin anew.
   void forget_sink();
   void forget_frames();
@@ -38,7 +40,7 @@ class PromisedLatency {
   // result would be lost. If the clock says so of all frames, one a second is worked on nevertheless, as sinks do.
   // Posts a QoS message for a frame to drop. Called by the streaming thread, for a sink that tells when frames arrive.
   bool drops(GstBaseTransform *element, GstBuffer *frame);
-  // Posts a QoS message for a frame that is dropped. Called by the streaming thread.
+  // Posts a QoS message for a frame that is dropped, and tells the elements before. Called by the streaming thread.
   void tell_of_dropped(GstBaseTransform *element, GstBuffer *frame);
   // A frame is ready to leave. Called by the streaming thread.
   void leave(GstBaseTransform *element, GstBuffer *frame);
@@ -53,6 +55,8 @@ class PromisedLatency {
   // one may leave it is known from when the sink shows a frame that came early, and from how late one came for which
   // nothing had waited. Before, a part of the time is assumed that the sink allows for itself, which hardly needs it.
   GstClockTimeDiff slack() const;
+  // A frame of that running time came so late to the sink, or to an element behind; early if it is negative.
+  void learn(GstBaseTransform *element, GstClockTime running_time, GstClockTimeDiff late_by);
   GstClockTimeDiff lateness(GstBaseTransform *element, GstBuffer *frame) const {
     return age(element, frame) + static_cast<GstClockTimeDiff>(typical()) - slack();
   }
@@ -71,7 +75,8 @@ class PromisedLatency {
   GstClockTimeDiff shown_ = 0;    // age of an early frame when the sink shows it
   GstClockTimeDiff transit_ = 0;  // what the elements in between take
   bool knows_shown_ = false;
-  std::array<Left, 256> left_{};  // the last frames, in a ring
+  GstClockTime last_late_ = GST_CLOCK_TIME_NONE;  // when a frame came late, in running time
+  std::array<Left, 256> left_{};                  // the last frames, in a ring
   std::size_t left_count_ = 0;
   GstClockTime allowed_ = 0;  // the part of the promise that is for a frame
   bool is_behind_ = false;
