@@ -52,6 +52,7 @@ fi
 
 install_packages "${packages_to_build[@]}" "${packages_to_play[@]}" "${packages_to_test[@]}" \
   "${packages_to_measure[@]}" "${packages_to_draw[@]}" "${packages_to_document[@]}" || exit 1
+[[ $mode != sample || ${filter:=16} =~ ^[1-9][0-9]{0,3}$ ]] || { echo "$filter: a number of parts is expected" >&2; exit 2; }
 case $mode in
   first) install_packages clang-format || exit 1 ;;
   sample | rest | all) install_packages clang-format clang libclang-rt-dev || exit 1 ;;  # clang: for libFuzzer
@@ -143,7 +144,6 @@ run_rest() {
 # run_sample N: of the kernels' repetitions and of the sanitized tests every Nth, and one of the other repetitions.
 run_sample() {
   local parts=$1 commit part others
-  [[ $parts =~ ^[1-9][0-9]{0,3}$ ]] || { fail "$parts: a number of parts is expected"; return; }
   commit=$(git rev-parse --short=7 HEAD 2>/dev/null) || commit=0
   part=$((16#$commit % parts))
   echo "== part $((part + 1)) of $parts"
@@ -160,7 +160,7 @@ run_sample() {
 case $mode in
   first) run_first ;;
   rest) run_rest ;;
-  sample) run_sample "${filter:-16}" ;;
+  sample) run_sample "$filter" ;;
   all) run_first; run_sample 16 ;;
   cpu | emulated) run_selected build-tests "$mode" ;;
   asan) run_selected build-asan asan ;;
