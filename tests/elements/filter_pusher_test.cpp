@@ -230,6 +230,12 @@ class Leaving {
 // Somebody who holds a frame waits for what needs the lock of whoever brings the next one, the event or the query.
 class FilterPusherHeld : public FilterPusher {
  protected:
+  static Owned<GstCaps> other_caps(const Stream &stream) {
+    const Owned<GstCaps> now(gst_pad_get_current_caps(stream.harness()->srcpad));
+    Owned<GstCaps> caps(gst_caps_copy(now.get()));
+    gst_caps_set_simple(caps.get(), "pixel-aspect-ratio", GST_TYPE_FRACTION, 2, 1, nullptr);
+    return caps;
+  }
   // Sends frame 2, and calls body while whoever holds it sends the event "seen".
   void while_held(Stream &stream, const std::function<void()> &body) {
     std::atomic<bool> is_begun = false;
@@ -303,9 +309,7 @@ TEST_F(FilterPusherHeld, frames_are_dropped_and_the_next_one_is_marked) {
 TEST_F(FilterPusherHeld, another_format_comes_with_the_next_frame) {
   Stream stream;
   Leaving leaving(stream.element());
-  const Owned<GstCaps> now(gst_pad_get_current_caps(stream.harness()->srcpad));
-  Owned<GstCaps> caps(gst_caps_copy(now.get()));
-  gst_caps_set_simple(caps.get(), "pixel-aspect-ratio", GST_TYPE_FRACTION, 2, 1, nullptr);
+  const Owned<GstCaps> caps = other_caps(stream);
   stream.hold([&] {
     EXPECT_TRUE(stream.event(gst_event_new_caps(caps.get())));
     for (int i = 0; i < 3; ++i) EXPECT_EQ(stream.push(), GST_FLOW_OK);
@@ -371,9 +375,7 @@ TEST_F(FilterPusherHeld, no_frame_of_before_a_flush_reaches_the_sink) {
 TEST_F(FilterPusherHeld, caps_that_wait_outlive_a_flush) {
   Stream stream;
   Leaving leaving(stream.element());
-  const Owned<GstCaps> now(gst_pad_get_current_caps(stream.harness()->srcpad));
-  Owned<GstCaps> caps(gst_caps_copy(now.get()));
-  gst_caps_set_simple(caps.get(), "pixel-aspect-ratio", GST_TYPE_FRACTION, 2, 1, nullptr);
+  const Owned<GstCaps> caps = other_caps(stream);
   std::thread other;
   stream.hold([&] {
     EXPECT_TRUE(stream.event(gst_event_new_caps(caps.get())));
