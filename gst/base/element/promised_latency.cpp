@@ -104,19 +104,20 @@ GstClockTimeDiff PromisedLatency::age(GstBaseTransform *element, GstBuffer *fram
   const GstClockTime running_time = to_running_time(element->segment, GST_BUFFER_PTS(frame));
   const GstClockTime now = gst_element_get_current_running_time(GST_ELEMENT(element));
   if (!GST_CLOCK_TIME_IS_VALID(running_time) || !GST_CLOCK_TIME_IS_VALID(now)) return G_MININT64 / 2;
-  return GST_CLOCK_DIFF(running_time + before_ + promised_ + held_, now);
+  return GST_CLOCK_DIFF(running_time, now) - until_here();
 }
 
 GstClockTimeDiff PromisedLatency::slack() const {
-  const GstClockTime until_here = before_ + promised_ + held_, of_pipeline = of_pipeline_;
-  const GstClockTime assumed = of_pipeline > until_here ? std::min(of_pipeline - until_here, kMostSlack) : 0;
-  return std::max<GstClockTimeDiff>(static_cast<GstClockTimeDiff>(assumed), known_slack_);
+  const auto most = static_cast<GstClockTimeDiff>(kMostSlack),
+             room = static_cast<GstClockTimeDiff>(of_pipeline_) - until_here();
+  const std::lock_guard lock(mutex_);
+  return std::max(std::clamp<GstClockTimeDiff>(room, 0, most), shown_ - transit_);
 }
 
 GstClockTime PromisedLatency::longest_hold() const {
-  const auto known = static_cast<GstClockTimeDiff>(before_ + promised_ + held_) + known_hold_;
-  return std::max<GstClockTime>(of_pipeline_,
-                                static_cast<GstClockTime>(std::max<GstClockTimeDiff>(known, 0)));
+  const std::lock_guard lock(mutex_);
+  const GstClockTimeDiff known = std::max<GstClockTimeDiff>(until_here() + shown_, 0);
+  return std::max<GstClockTime>(of_pipeline_, static_cast<GstClockTime>(known));
 }
 
 void PromisedLatency::forget_frames() {
@@ -128,7 +129,7 @@ void PromisedLatency::forget_frames() {
 void PromisedLatency::forget_sink() {
   const std::lock_guard lock(mutex_);
   left_ = {};
-  known_slack_ = known_hold_ = shown_ = transit_ = 0;
+  shown_ = transit_ = 0;
   knows_shown_ = false;
   last_late_ = GST_CLOCK_TIME_NONE;
 }
@@ -166,8 +167,7 @@ void PromisedLatency::learn(GstBaseTransform *element, GstClockTime running_time
   const std::lock_guard lock(mutex_);
   const bool was_late = GST_CLOCK_TIME_IS_VALID(last_late_) && now < last_late_ + kLateIsRecent;
   if (late_by > 0) last_late_ = now;
-  if (late_by < 0)
-    shown_ = GST_CLOCK_DIFF(running_time + before_ + promised_ + held_, now), knows_shown_ = true;
+  if (late_by < 0) shown_ = GST_CLOCK_DIFF(running_time, now) - until_here(), knows_shown_ = true;
   // Of a frame that came early, a part of this is the time for which it waited behind others.
   GstClockTimeDiff transit = late_by > 0 ? shown_ : transit_;  // nobody knows when the frame left
   for (std::size_t i = 1; i <= std::min(left_count_, left_.size()); ++i) {
@@ -183,7 +183,6 @@ void PromisedLatency::learn(GstBaseTransform *element, GstClockTime running_time
     transit_ = std::max(transit, was_late ? transit_ - transit_ / 8 : 0);
   else if (!was_late)
     transit_ = std::min(transit_, transit);
-  known_slack_ = shown_ - transit_, known_hold_ = shown_;
 }
 
 void PromisedLatency::take_event(GstEvent *event) {

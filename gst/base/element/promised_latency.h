@@ -48,6 +48,7 @@ class PromisedLatency {
   GstClockTime longest_hold() const;
 
  private:
+  GstClockTimeDiff until_here() const { return static_cast<GstClockTimeDiff>(before_ + promised_ + held_); }
   // How late a frame is that would leave the element now, by the promises up to here; negative if it is early or no time is known.
   GstClockTimeDiff age(GstBaseTransform *element, GstBuffer *frame) const;
   // A sink shows a frame when the latency of the whole pipeline has passed, which another branch may have made long. Without
@@ -66,12 +67,11 @@ class PromisedLatency {
   std::atomic<GstClockTime> before_ = 0, promised_ = 0,
                             held_ = 0;  // before_: what the elements before this one promise
   std::atomic<GstClockTime> of_pipeline_ = 0;
-  std::atomic<GstClockTimeDiff> known_slack_ = 0, known_hold_ = 0;  // or 0
   struct Left {
     GstClockTime running_time = GST_CLOCK_TIME_NONE;
     GstClockTimeDiff age = 0;
   };
-  std::mutex mutex_;              // protects the following
+  mutable std::mutex mutex_;      // protects the following
   GstClockTimeDiff shown_ = 0;    // age of an early frame when the sink shows it
   GstClockTimeDiff transit_ = 0;  // what the elements in between take
   bool knows_shown_ = false;
