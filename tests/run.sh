@@ -4,7 +4,8 @@
 #
 #   tests/run.sh                       each test once, in ten minutes: the build that is installed, without a GPU
 #   tests/run.sh all                   and `sample`, in half an hour
-#   tests/run.sh sample [N]            one of N (default: 16) parts of `rest`, another one for each commit, in a quarter of an hour
+#   tests/run.sh sample [N]            one of N (default: 16) parts of the sanitized tests or of the other repetitions, another
+#                                      one for each commit, in ten minutes
 #   tests/run.sh rest                  repetitions, for hours: other orders of threads, the detector of races, other instruction
 #                                      sets, random input, failures in full, and everything again with AddressSanitizer and UBSan
 #   tests/run.sh cpu [FILTER]          the CPU backend, the elements on it, metas, pipelines, examples
@@ -141,20 +142,23 @@ run_rest() {
   configure build-asan && build build-asan && run_tests build-asan
 }
 
-# run_sample N: of the kernels' repetitions and of the sanitized tests every Nth, and one of the other repetitions.
+# run_sample N: every Nth of the sanitized tests, or every Nth of the kernels' repetitions and one of the others. The commit decides.
 run_sample() {
-  local parts=$1 commit part others
+  local parts=$1 commit kind part others
   commit=$(git rev-parse --short=7 HEAD 2>/dev/null) || commit=0
-  part=$((16#$commit % parts))
-  echo "== part $((part + 1)) of $parts"
-  if configure build-tests && build build-tests; then
-    CUDAVISION_TEST_PART=rest GTEST_TOTAL_SHARDS=$parts GTEST_SHARD_INDEX=$part \
-      run_tests build-tests --suite kernels --suite traced
-    mapfile -t others < <(meson test -C build-tests --no-rebuild --list 2>/dev/null | sed -n '/repetition/{/traced/!s|.* / ||p}')
-    run_tests build-tests "${others[part % ${#others[@]}]}"
+  kind=$((16#$commit % 2)) part=$((16#$commit / 2 % parts))
+  local -x GTEST_TOTAL_SHARDS=$parts GTEST_SHARD_INDEX=$part
+  if ((kind)); then
+    echo "== part $((part + 1)) of $parts of the sanitized tests"
+    configure build-asan && build build-asan && run_tests build-asan --suite kernels --suite elements --suite meta
+    return
   fi
-  configure build-asan && build build-asan && GTEST_TOTAL_SHARDS=$parts GTEST_SHARD_INDEX=$part \
-    run_tests build-asan --suite kernels --suite elements --suite meta
+  echo "== part $((part + 1)) of $parts of the repetitions"
+  configure build-tests && build build-tests || return
+  CUDAVISION_TEST_PART=rest run_tests build-tests --suite kernels --suite traced
+  mapfile -t others < <(meson test -C build-tests --no-rebuild --list 2>/dev/null | sed -n '/repetition/{/traced/!s|.* / ||p}')
+  unset GTEST_TOTAL_SHARDS GTEST_SHARD_INDEX
+  run_tests build-tests "${others[part % ${#others[@]}]}"
 }
 
 case $mode in
