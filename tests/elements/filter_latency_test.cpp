@@ -6,7 +6,9 @@
 
 #include <cstdlib>
 #include <memory>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "gst/base/element/promised_latency.h"
 #include "tests/elements/harness.h"
@@ -79,10 +81,10 @@ TEST(PromisedLatency, is_not_worth_a_message_below_a_millisecond_and_without_a_l
   for (int i = 0; i < 20; ++i) EXPECT_FALSE(of_file.take(100 * GST_MSECOND, kDistance));
 }
 
-// An element in a live pipeline that promises 25 ms, and its clock.
+// An element in a live pipeline of a frame each 20 ms, and its clock. It takes 20 ms for one, and so promises 45.
 class LiveElement {
  public:
-  LiveElement() {
+  explicit LiveElement(GstClockTime frame_distance = 20 * GST_MSECOND) {
     GstElement *element = element_.get();
     gst_element_set_clock(element, clock_.get());
     gst_element_set_base_time(element, 0);
@@ -90,27 +92,27 @@ class LiveElement {
     gst_base_transform_set_qos_enabled(transform(), TRUE);
     latency_.restart();
     (void)asked(&latency_, {true, 0, GST_CLOCK_TIME_NONE});
-    for (int i = 0; i < 2; ++i) (void)latency_.take(20 * GST_MSECOND, kDistance);
+    for (int i = 0; i < 2; ++i) (void)latency_.take(20 * GST_MSECOND, frame_distance);
     EXPECT_FALSE(drops(0, 0));  // a frame a second is never dropped
   }
   // Times in milliseconds from kBegin on. The clock must not go back.
-  void leave(guint64 pts, guint64 now) { latency_.leave(transform(), frame(pts, now).get()); }
   void tell(guint64 pts, int late_by, guint64 now) {
     (void)frame(pts, now);
     GstEvent *event =
         gst_event_new_qos(late_by < 0 ? GST_QOS_TYPE_OVERFLOW : GST_QOS_TYPE_UNDERFLOW, 1,
                           late_by * static_cast<GstClockTimeDiff>(GST_MSECOND), (kBegin + pts) * GST_MSECOND);
-    latency_.take_qos(transform(), event);
+    latency_.take_qos(element_.get(), event);
     gst_event_unref(event);
   }
-  void tell_of_drop(guint64 pts, int late_by, guint64 now) {
-    (void)frame(pts, now);
-    GstStructure *drop = gst_structure_new("GstCudaVisionDroppedFrame", "running-time", G_TYPE_UINT64,
-                                           (kBegin + pts) * GST_MSECOND, "lateness", G_TYPE_INT64,
-                                           static_cast<gint64>(late_by * GST_MSECOND), nullptr);
-    GstEvent *event = gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM, drop);
-    latency_.take_drop(transform(), event);
+  void tell_latency(guint64 of_pipeline) {
+    GstEvent *event = gst_event_new_latency(of_pipeline * GST_MSECOND);
+    latency_.take_event(event);
     gst_event_unref(event);
+  }
+  // The latest time at which the element begins the work on a frame of that time.
+  guint64 latest(guint64 pts, guint64 from) {
+    while (!drops(pts, from)) ++from;
+    return from - 1;
   }
   bool drops(guint64 pts, guint64 now) { return latency_.drops(transform(), frame(pts, now).get()); }
   PromisedLatency &latency() { return latency_; }
@@ -131,79 +133,78 @@ class LiveElement {
   PromisedLatency latency_;
 };
 
-// A frame is dropped if it would leave later than at pts + 25 ms, after 20 ms of work.
+bool takes_promise(PromisedLatency *latency, const char *name, guint64 milliseconds) {
+  const std::unique_ptr<GstEvent, decltype(&gst_event_unref)> event(
+      gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM, gst_structure_new(name, "latency", G_TYPE_UINT64,
+                                                                        milliseconds * GST_MSECOND, nullptr)),
+      gst_event_unref);
+  return latency->take_promise(event.get());
+}
+constexpr const char *kPromise = "GstCudaVisionPromisedLatency";
+
+// A frame is dropped if it would leave later than at pts + 45 ms, after 20 ms of work.
 TEST(PromisedLatency, has_room_if_the_sink_shows_frames_later) {
   LiveElement element;
-  EXPECT_FALSE(element.drops(33, 38));
-  EXPECT_TRUE(element.drops(33, 39));
-  element.leave(40, 50);
-  element.tell(40, -590, 640);  // a sink that shows frames 600 ms later
-  EXPECT_FALSE(element.drops(100, 679));
-  EXPECT_TRUE(element.drops(100, 681));
+  EXPECT_EQ(element.latest(20, 40), 45U);
+  element.tell_latency(50);  // 5 ms more than was promised, which nobody needs
+  EXPECT_EQ(element.latest(40, 60), 70U);
+  element.tell_latency(500);
+  EXPECT_EQ(element.latest(60, 80), 105U) << "a sink hardly needs the 20 ms that it allows for itself";
+  element.tell(60, -550, 660);  // a sink that shows frames 600 ms later
+  EXPECT_EQ(element.latest(120, 680), 700U);
   EXPECT_EQ(element.latency().longest_hold(), 600 * GST_MSECOND);
-  element.leave(200, 700);
-  element.tell(200, -33, 800);  // had waited behind another frame
-  EXPECT_FALSE(element.drops(300, 879));
-  element.leave(300, 880);
-  element.tell(300, 30, 931);  // it came late, for what is in between takes 50 ms
-  EXPECT_FALSE(element.drops(402, 931));
-  EXPECT_TRUE(element.drops(400, 931));
-  element.leave(400, 932);
-  element.tell(400, -10, 1000);  // takes 58 ms, or has waited
-  EXPECT_TRUE(element.drops(500, 1031));
-  element.leave(4500, 5032);
-  element.tell(4500, -60, 5100);  // takes 8 ms at most, and no frame came late for long
-  EXPECT_FALSE(element.drops(4600, 5171));
-  EXPECT_TRUE(element.drops(4600, 5173));
 }
 
-// Behind a tee, of which one branch takes longer.
-TEST(PromisedLatency, has_the_room_of_the_slowest_branch) {
+// Late frames tell nothing: what came in between may have been held up once. Nor does a sink that does not wait.
+TEST(PromisedLatency, learns_only_from_a_frame_that_came_early) {
   LiveElement element;
-  element.leave(40, 50);
-  element.tell(40, -200, 260);
-  element.leave(80, 262);
-  EXPECT_FALSE(element.drops(200, 400));
-  element.tell_of_drop(80, 200, 410);
-  element.leave(240, 420);
-  element.tell(240, -40, 460);        // by the other sink
-  element.tell_of_drop(240, 1, 470);  // another frame takes less
-  EXPECT_FALSE(element.drops(500, 504));
-  EXPECT_TRUE(element.drops(500, 510));
-  element.leave(4000, 4010);
-  element.tell(4000, -200, 4220);  // no frame came late for long
-  EXPECT_FALSE(element.drops(4300, 4489));
-  EXPECT_TRUE(element.drops(4300, 4492));
+  element.tell(20, -590, 620);
+  element.tell(21, 150, 640);
+  element.tell(600, 0, 641);
+  EXPECT_EQ(element.latest(100, 660), 680U);
+}
+
+TEST(PromisedLatency, leaves_the_time_that_the_slowest_branch_behind_it_promises) {
+  LiveElement element;
+  element.tell(40, -190, 240);  // the sink shows frames 200 ms later
+  EXPECT_EQ(element.latest(80, 250), 260U);
+  EXPECT_TRUE(takes_promise(&element.latency(), kPromise, 90));
+  EXPECT_TRUE(takes_promise(&element.latency(), kPromise, 30));
+  EXPECT_EQ(element.latest(200, 280), 290U);
+  EXPECT_TRUE(
+      takes_promise(&element.latency(), kPromise, 1000));  // more than there is: its own promise holds
+  EXPECT_EQ(element.latest(300, 320), 325U);
+}
+
+TEST(PromisedLatency, takes_only_its_own_events_and_times_that_can_be) {
+  LiveElement element;
+  element.tell(40, -190, 240);
+  EXPECT_FALSE(takes_promise(&element.latency(), "OfSomebodyElse", 90));
+  EXPECT_TRUE(takes_promise(&element.latency(), kPromise, 4000 * 1000));
+  EXPECT_EQ(element.latest(80, 250), 260U);
 }
 
 TEST(PromisedLatency, forgets_what_another_sink_said) {
   LiveElement element;
-  element.leave(40, 50);
   element.tell(40, -590, 640);
-  element.leave(60, 645);
-  element.tell(60, 100, 700);
-  element.latency().forget_frames();  // the running time begins anew with a flush
-  element.leave(130, 710);
-  element.tell(130, -20, 730);
-  EXPECT_FALSE(element.drops(200, 779));
+  EXPECT_TRUE(takes_promise(&element.latency(), kPromise, 300));
+  EXPECT_EQ(element.latest(400, 650), 680U);
   element.latency().forget_sink();
-  EXPECT_TRUE(element.drops(300, 780));
+  EXPECT_EQ(element.latest(660, 682), 685U);
+  element.tell(700, -590, 1290);
+  EXPECT_EQ(element.latest(800, 1300), 1370U);
 }
 
-// Something between the element and the sink gives frames times of its own.
-TEST(PromisedLatency, has_no_room_if_nobody_knows_which_frame_came_late) {
-  LiveElement element;
-  element.leave(40, 50);
-  element.tell(40, -590, 640);
-  element.tell(41, 5, 650);
-  EXPECT_TRUE(element.drops(200, 660));
-}
-
-TEST(PromisedLatency, learns_nothing_of_a_sink_that_does_not_wait) {
-  LiveElement element;
-  element.leave(40, 500);
-  element.tell(40, 0, 640);
-  EXPECT_TRUE(element.drops(600, 700));
+// An element that takes 20 of 40 ms makes up for any delay.
+TEST(PromisedLatency, of_an_element_that_keeps_up_drops_nothing) {
+  LiveElement keeps_up(40 * GST_MSECOND), of_unknown_frame_rate(0);
+  EXPECT_FALSE(keeps_up.drops(20, 900));
+  EXPECT_FALSE(of_unknown_frame_rate.drops(20, 900));
+  for (int i = 0; i < 8; ++i) (void)keeps_up.latency().take(33 * GST_MSECOND, kDistance);
+  EXPECT_FALSE(keeps_up.drops(20, 900));  // one a second
+  EXPECT_TRUE(keeps_up.drops(20, 900));
+  for (int i = 0; i < 8; ++i) (void)keeps_up.latency().take(20 * GST_MSECOND, kDistance);
+  EXPECT_FALSE(keeps_up.drops(20, 900)) << "it was slow for a while only";
 }
 
 // --- in a pipeline ---
@@ -284,6 +285,33 @@ TEST_F(FilterLatency, an_element_before_a_sink_that_holds_frames_loses_none) {
     if (!good && is_overloaded()) GTEST_SKIP() << "the machine has other work";
     EXPECT_TRUE(good) << "few frames are shown" << behind;
   }
+}
+
+// Notes what an element tells those before it that it promises.
+GstPadProbeReturn note_promise(GstPad *, GstPadProbeInfo *info, gpointer last) {
+  const GstStructure *told = gst_event_get_structure(GST_PAD_PROBE_INFO_EVENT(info));
+  if (told != nullptr && gst_structure_has_name(told, kPromise))
+    gst_structure_get_uint64(told, "latency", static_cast<guint64 *>(last));
+  return GST_PAD_PROBE_OK;
+}
+
+TEST_F(FilterLatency, an_element_tells_its_promise_and_that_of_those_behind_it) {
+  const std::string slow = "cudaopticalflow display=false n-threads=1 backend=" + std::string(backend());
+  const Owned<GstElement> pipeline = parse(
+      "videotestsrc is-live=true num-buffers=12 ! "
+      "video/x-raw,format=GRAY8,width=320,height=240,framerate=20/1 ! " +
+      slow + " name=first ! tee name=both ! queue ! " + slow +
+      " name=second ! fakevideosink both. ! queue ! fakevideosink");
+  guint64 by_first = 0, by_second = 0;
+  for (const auto &[name, last] : {std::pair{"first", &by_first}, std::pair{"second", &by_second}})
+    gst_pad_add_probe(GST_BASE_TRANSFORM_SINK_PAD(child(pipeline, name)), GST_PAD_PROBE_TYPE_EVENT_UPSTREAM,
+                      note_promise, last, nullptr);
+  EXPECT_TRUE(plays_to_the_end(pipeline));
+  EXPECT_GE(by_second, GST_MSECOND);
+  EXPECT_GE(by_first, by_second + GST_MSECOND);
+  by_first = 0;
+  gst_pad_send_event(GST_BASE_TRANSFORM_SRC_PAD(child(pipeline, "first")), gst_event_new_reconfigure());
+  EXPECT_GE(by_first, GST_MSECOND) << "those before it have forgotten it with this event";
 }
 
 TEST_F(FilterLatency, a_sink_that_does_not_wait_gets_every_frame) {

@@ -523,7 +523,6 @@ GstFlowReturn generate_output(GstBaseTransform *transform, GstBuffer **output) {
   GstFlowReturn result =
       GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->generate_output(transform, output);
   if (result == GST_FLOW_OK && *output != nullptr) {
-    latency.leave(transform, *output);
     const bool begins =
         needs_pusher(filter) && pusher.begin(GST_BASE_TRANSFORM_SRC_PAD(transform), latency.longest_hold());
     const bool is_pushed = begins || !pusher.wait();
@@ -605,7 +604,6 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
     state.stop.withdraw(StopReason::flush);
     state.pusher.resume(StopReason::flush);
-    state.latency.forget_frames();
   }
   if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) gst_clear_event(&state.waiting_caps);
   const bool is_serialized = GST_EVENT_IS_SERIALIZED(event);
@@ -632,14 +630,20 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
 gboolean src_event(GstBaseTransform *transform, GstEvent *event) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   cudavision::FilterState &state = *filter->state;
-  if (GST_EVENT_TYPE(event) == GST_EVENT_LATENCY) state.latency.take_event(event);
-  state.latency.take_drop(transform, event);             // it goes on to the elements before
-  if (GST_EVENT_TYPE(event) == GST_EVENT_RECONFIGURE) {  // there may be another sink
+  const bool is_latency = GST_EVENT_TYPE(event) == GST_EVENT_LATENCY,
+             is_reconfigure = GST_EVENT_TYPE(event) == GST_EVENT_RECONFIGURE;
+  if (state.latency.take_promise(event)) {  // this element's own promise takes its place
+    gst_event_unref(event);
+    state.latency.tell_promise(transform);
+    return TRUE;
+  }
+  if (is_latency) state.latency.take_event(event);
+  if (is_reconfigure) {  // there may be another sink
     state.latency.forget_sink();
     state.punctuality.forget_sink();
   }
   if (GST_EVENT_TYPE(event) == GST_EVENT_QOS) {
-    state.latency.take_qos(transform, event);
+    state.latency.take_qos(GST_ELEMENT(filter), event);
     if (const auto lateness = state.punctuality.too_late(event)) {
       const char *faster = GST_CUDA_VISION_FILTER_GET_CLASS(filter)->faster;
       GST_ELEMENT_WARNING(
@@ -653,7 +657,11 @@ gboolean src_event(GstBaseTransform *transform, GstEvent *event) {
           (nullptr));
     }
   }
-  return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->src_event(transform, event);
+  const gboolean taken =
+      GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->src_event(transform, event);
+  if (is_latency || is_reconfigure)
+    state.latency.tell_promise(transform);  // those before may have forgotten it
+  return taken;
 }
 
 // --- caps, context and allocation ---

@@ -11,19 +11,17 @@ namespace cudavision {
 namespace {
 
 constexpr GstClockTime kLeast = GST_MSECOND;  // what takes less is not worth a promise
-constexpr GstClockTime kMost = 10 * GST_SECOND, kMostHeld = 60 * GST_SECOND;
-constexpr GstClockTime kLateIsRecent = 3 * GST_SECOND;
-constexpr gint64 kLongestLateness = 3600 * GST_SECOND;
-constexpr const char *kDropEvent = "GstCudaVisionDroppedFrame";
+constexpr GstClockTime kMost = 10 * GST_SECOND, kMostHeld = 60 * GST_SECOND, kMostOfAll = GST_SECOND * 3600;
 constexpr GstClockTime kMostSlack =
     20 * GST_MSECOND;  // what sinks allow by default, their processing-deadline
+constexpr const char *kPromiseEvent = "GstCudaVisionPromisedLatency";
 
 }  // namespace
 
 void PromisedLatency::restart() {
   live_ = false;
   before_ = promised_ = held_ = of_pipeline_ = 0;
-  allowed_ = last_begin_ = 0;
+  allowed_ = frame_distance_ = last_begin_ = 0;
   is_behind_ = false;
   in_time_ = late_ = 0;
   count_ = 0;
@@ -47,6 +45,7 @@ bool PromisedLatency::take(GstClockTime processing_time, GstClockTime frame_dist
   const GstClockTime time = typical();
   const bool is_longer = time >= kLeast && time > allowed_;
   if (is_longer) allowed_ = time + time / 4;
+  frame_distance_ = frame_distance;
   is_behind_ = frame_distance > 0 && allowed_ >= frame_distance;
   if (!is_longer) return false;
   promised_ = std::min(kMost, allowed_ + (is_behind_ ? frame_distance : 0));
@@ -72,8 +71,10 @@ void PromisedLatency::add_to(GstQuery *latency) {
   gst_query_set_latency(latency, live, least + own, GST_CLOCK_TIME_IS_VALID(most) ? most + own : most);
 }
 
+// What keeps up with the stream makes up for a delay by itself. To drop its frames would lose more than the delay.
 bool PromisedLatency::drops(GstBaseTransform *element, GstBuffer *frame) {
-  if (!live_ || promised_ == 0 || !gst_base_transform_is_qos_enabled(element)) return false;
+  const bool keeps_up = typical() + typical() / 4 < frame_distance_ || frame_distance_ == 0;
+  if (!live_ || keeps_up || !gst_base_transform_is_qos_enabled(element)) return false;
   const GstClockTime begin = gst_util_get_timestamp();
   if (lateness(element, frame) <= 0 || begin - last_begin_ > GST_SECOND + 2 * typical()) {
     last_begin_ = begin;
@@ -86,103 +87,68 @@ bool PromisedLatency::drops(GstBaseTransform *element, GstBuffer *frame) {
 
 void PromisedLatency::tell_of_dropped(GstBaseTransform *element, GstBuffer *frame) {
   const GstClockTime pts = GST_BUFFER_PTS(frame);
-  const gint64 late_by = std::max<GstClockTimeDiff>(lateness(element, frame), 0);
   GstMessage *message =
       gst_message_new_qos(GST_OBJECT(element), live_, to_running_time(element->segment, pts),
                           to_stream_time(element->segment, pts), pts, GST_BUFFER_DURATION(frame));
-  gst_message_set_qos_values(message, late_by, 1, 1000000);
+  gst_message_set_qos_values(message, std::max<GstClockTimeDiff>(lateness(element, frame), 0), 1, 1000000);
   gst_message_set_qos_stats(message, GST_FORMAT_BUFFERS, in_time_, ++late_);
   gst_element_post_message(GST_ELEMENT(element), message);
-  GstStructure *drop =
-      gst_structure_new(kDropEvent, "running-time", G_TYPE_UINT64, to_running_time(element->segment, pts),
-                        "lateness", G_TYPE_INT64, late_by, nullptr);
-  gst_pad_push_event(GST_BASE_TRANSFORM_SINK_PAD(element),
-                     gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM, drop));
 }
 
-GstClockTimeDiff PromisedLatency::age(GstBaseTransform *element, GstBuffer *frame) const {
+GstClockTimeDiff PromisedLatency::lateness(GstBaseTransform *element, GstBuffer *frame) const {
   const GstClockTime running_time = to_running_time(element->segment, GST_BUFFER_PTS(frame));
   const GstClockTime now = gst_element_get_current_running_time(GST_ELEMENT(element));
   if (!GST_CLOCK_TIME_IS_VALID(running_time) || !GST_CLOCK_TIME_IS_VALID(now)) return G_MININT64 / 2;
-  return GST_CLOCK_DIFF(running_time, now) - until_here();
+  return GST_CLOCK_DIFF(running_time, now) + static_cast<GstClockTimeDiff>(typical()) - latest();
 }
 
-GstClockTimeDiff PromisedLatency::slack() const {
-  const auto most = static_cast<GstClockTimeDiff>(kMostSlack),
-             room = static_cast<GstClockTimeDiff>(of_pipeline_) - until_here();
-  const std::lock_guard lock(mutex_);
-  return std::max(std::clamp<GstClockTimeDiff>(room, 0, most), shown_ - transit_);
+GstClockTimeDiff PromisedLatency::latest() const {
+  const auto promised = static_cast<GstClockTimeDiff>(before_ + promised_ + held_);
+  const auto behind = static_cast<GstClockTimeDiff>(behind_),
+             of_pipeline = static_cast<GstClockTimeDiff>(of_pipeline_);
+  const auto slack = std::clamp<GstClockTimeDiff>(of_pipeline - promised - behind, 0, kMostSlack);
+  return std::max<GstClockTimeDiff>(promised + slack, shown_ - behind);
 }
 
 GstClockTime PromisedLatency::longest_hold() const {
-  const std::lock_guard lock(mutex_);
-  const GstClockTimeDiff known = std::max<GstClockTimeDiff>(until_here() + shown_, 0);
-  return std::max<GstClockTime>(of_pipeline_, static_cast<GstClockTime>(known));
-}
-
-void PromisedLatency::forget_frames() {
-  const std::lock_guard lock(mutex_);
-  left_ = {};
-  last_late_ = GST_CLOCK_TIME_NONE;
+  return std::max<GstClockTime>(of_pipeline_, std::max<GstClockTimeDiff>(shown_, 0));
 }
 
 void PromisedLatency::forget_sink() {
-  const std::lock_guard lock(mutex_);
-  left_ = {};
-  shown_ = transit_ = 0;
-  knows_shown_ = false;
-  last_late_ = GST_CLOCK_TIME_NONE;
+  shown_ = 0;
+  behind_ = 0;
 }
 
-void PromisedLatency::leave(GstBaseTransform *element, GstBuffer *frame) {
-  if (!live_) return;
-  const Left left{to_running_time(element->segment, GST_BUFFER_PTS(frame)), age(element, frame)};
-  const std::lock_guard lock(mutex_);
-  left_[left_count_++ % left_.size()] = left;
-}
-
-// GStreamer's sinks send the event when they have shown the frame, in the thread that waited for this.
-void PromisedLatency::take_qos(GstBaseTransform *element, GstEvent *event) {
+// GStreamer's sinks send the event when they have shown the frame, in the thread that waited for this. A sink that does not
+// wait says 0 each time.
+void PromisedLatency::take_qos(GstElement *element, GstEvent *event) {
   GstQOSType type{};
   GstClockTimeDiff late_by = 0;
   GstClockTime running_time = GST_CLOCK_TIME_NONE;
   gst_event_parse_qos(event, &type, nullptr, &late_by, &running_time);
-  // A sink that does not wait says 0 each time.
-  if (type != GST_QOS_TYPE_THROTTLE && late_by != 0) learn(element, running_time, late_by);
+  const GstClockTime now = gst_element_get_current_running_time(element);
+  if (type != GST_QOS_TYPE_THROTTLE && late_by < 0 && GST_CLOCK_TIME_IS_VALID(running_time) &&
+      GST_CLOCK_TIME_IS_VALID(now))
+    shown_ = GST_CLOCK_DIFF(running_time, now);
 }
 
-void PromisedLatency::take_drop(GstBaseTransform *element, GstEvent *event) {
-  guint64 running_time = 0;
-  gint64 late_by = 0;
-  if (GST_EVENT_TYPE(event) != GST_EVENT_CUSTOM_UPSTREAM || !gst_event_has_name(event, kDropEvent) ||
-      !gst_structure_get(gst_event_get_structure(event), "running-time", G_TYPE_UINT64, &running_time,
-                         "lateness", G_TYPE_INT64, &late_by, nullptr))
-    return;
-  if (late_by > 0 && late_by < kLongestLateness) learn(element, running_time, late_by);
+void PromisedLatency::tell_promise(GstBaseTransform *element) const {
+  const GstClockTime promise = promised_ + held_ + behind_;
+  if (!live_ || promise == 0) return;
+  GstStructure *told = gst_structure_new(kPromiseEvent, "latency", G_TYPE_UINT64, promise, nullptr);
+  gst_pad_push_event(GST_BASE_TRANSFORM_SINK_PAD(element),
+                     gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM, told));
 }
 
-void PromisedLatency::learn(GstBaseTransform *element, GstClockTime running_time, GstClockTimeDiff late_by) {
-  const GstClockTime now = gst_element_get_current_running_time(GST_ELEMENT(element));
-  if (!GST_CLOCK_TIME_IS_VALID(running_time) || !GST_CLOCK_TIME_IS_VALID(now)) return;
-  const std::lock_guard lock(mutex_);
-  const bool was_late = GST_CLOCK_TIME_IS_VALID(last_late_) && now < last_late_ + kLateIsRecent;
-  if (late_by > 0) last_late_ = now;
-  if (late_by < 0) shown_ = GST_CLOCK_DIFF(running_time, now) - until_here(), knows_shown_ = true;
-  // Of a frame that came early, a part of this is the time for which it waited behind others.
-  GstClockTimeDiff transit = late_by > 0 ? shown_ : transit_;  // nobody knows when the frame left
-  for (std::size_t i = 1; i <= std::min(left_count_, left_.size()); ++i) {
-    const Left &left = left_[(left_count_ - i) % left_.size()];
-    if (left.running_time != running_time || left.age < G_MININT64 / 4) continue;
-    const GstClockTimeDiff in_time = left.age - late_by;
-    if (!knows_shown_) shown_ = in_time;
-    transit = std::max<GstClockTimeDiff>(shown_ - in_time, 0);
-    break;
-  }
-  // Elements behind need different times, and there may be several sinks: the slowest counts for a while.
-  if (late_by > 0)
-    transit_ = std::max(transit, was_late ? transit_ - transit_ / 8 : 0);
-  else if (!was_late)
-    transit_ = std::min(transit_, transit);
+// There may be several branches: the slowest counts.
+bool PromisedLatency::take_promise(GstEvent *event) {
+  guint64 promise = 0;
+  if (GST_EVENT_TYPE(event) != GST_EVENT_CUSTOM_UPSTREAM || !gst_event_has_name(event, kPromiseEvent))
+    return false;
+  if (gst_structure_get_uint64(gst_event_get_structure(event), "latency", &promise) &&
+      promise <= kMostOfAll && promise > behind_)
+    behind_ = promise;
+  return true;
 }
 
 void PromisedLatency::take_event(GstEvent *event) {
