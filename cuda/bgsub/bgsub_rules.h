@@ -11,9 +11,9 @@ namespace cudavision::bgsub {
 
 // The parameters of a frame as the pixels use them.
 struct Rules {
-  float rate,
-      kept_part;  // of a weight: the part that this frame gives, and the part that it leaves of the old one
-  float pruning;  // what a weight changes by: -rate * complexity_reduction
+  // A weight becomes kept_part * weight, plus rate for the component that matches.
+  float rate, kept_part;
+  float pruning;                                 // what a weight changes by: -rate * complexity_reduction
   float background_distance, learning_distance;  // in variances
   float background_ratio;
   float var_init, var_min, var_max;

@@ -124,8 +124,8 @@ __device__ inline void link_rows(TileRows &rows, int y) {
   if (y == kCells - 1) rows.chain_end = 1 + last;
 }
 
-// Makes each weak chain a set of its own, or a member of set kStrongChain if it touches a strong chain. A
-// thread handles the chains that start in its share of a row.
+// Makes each weak chain (a run of linked cells of a row) a set of its own, or a member of set kStrongChain if it touches a
+// strong chain. A thread handles the chains that start in its part of a row.
 __device__ inline void make_chains(const TileRows &rows, ChainMemory &chains) {
   constexpr int kSharers = kTileThreads / kCells, kShare = kCells / kSharers;
   const int thread = static_cast<int>(threadIdx.x), y = thread / kSharers;

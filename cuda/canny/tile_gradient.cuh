@@ -233,7 +233,8 @@ __device__ void strip_gradients(GradientMemory<kAperture, kL2> &memory, int x, i
   }
 }
 
-// The ranks of the columns x to x + kColumns - 1 of one row, with 0 outside the frame.
+// The ranks, numbers that order pixels as their gradient magnitudes do, of the pixels in columns x to x + kColumns - 1 of
+// one row. Outside the frame they are 0.
 template <int kColumns, int kAperture, bool kL2>
 __device__ auto ranks_at(const GradientMemory<kAperture, kL2> &memory, int x, int y, Region frame) {
   using Memory = GradientMemory<kAperture, kL2>;

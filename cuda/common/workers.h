@@ -18,7 +18,7 @@ class Workers {
   // core_count(). stop: may be null.
   explicit Workers(int thread_count = 0, const StopFlag *stop = nullptr);
 
-  // Call it only while run() is not running. Algorithms follow it in their next run().
+  // Must not be called during Workers::run(). Algorithms take up the new number with the next frame.
   void set_thread_count(int thread_count);
 
   // The number of threads that this process can run at the same time.

@@ -113,7 +113,8 @@ CUDAVISION_HOST_DEVICE constexpr Span span_of_run(const Primitive &p, FontRun ru
           p.x0 + run.end * scale + joint(run.end - 1, run.end), p.y0 + line + 1};
 }
 
-// Span i of a character: its lines from top to bottom, with up to kMostFontRuns spans each.
+// Span i of a character. The spans are numbered by rows of the picture from top to bottom, kMostFontRuns numbers for each
+// row; a number that a row does not need gives an empty span.
 CUDAVISION_HOST_DEVICE inline Span span_of_character(const Primitive &p, int i) {
   const int line = i / kMostFontRuns, row = line / p.line_width;
   const FontRun run = font_run(font_row(p.x1, row), i % kMostFontRuns);

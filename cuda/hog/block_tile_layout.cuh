@@ -71,8 +71,8 @@ struct VoteBins {
 // The votes of a chunk take kChunkRows * vote_pitch(width) places. Votes of columns that lie 4 apart are neighbours in
 // memory; the four groups of columns of a row lie vote_quarter(width) places apart. With the default parameters, the
 // threads of a half-warp write votes of 16 successive columns, and read votes of eight rows at two columns that lie 4
-// apart: either way they access all banks, because 20 places are 8 banks, and 82 places are 4 banks, more than a
-// multiple of 32.
+// apart: either way they access all 32 banks. A place has two banks, so 20 places are 40 banks (8 modulo 32), and 82 places are
+// 164 banks (4 modulo 32).
 CUDAVISION_HOST_DEVICE constexpr int vote_quarter(int width) { return (width + 3) / 4 + 2; }
 CUDAVISION_HOST_DEVICE constexpr int vote_pitch(int width) { return 4 * vote_quarter(width) + 2; }
 static_assert(vote_quarter(kDefaultWidth) == 20 && vote_pitch(kDefaultWidth) == 82);

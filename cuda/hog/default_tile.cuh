@@ -95,7 +95,7 @@ struct DefaultTile {
     return min(inside, 2 * (size - 1) - inside);
   }
 
-  // What a thread loads of each chunk: a pixel of all rows or of one row.
+  // What a thread loads of each chunk: one pixel of every row, one pixel of a single row, or nothing.
   struct LoadedColumn {
     int place, x;  // the column in the tile, halo included, and in the picture
     int row;       // the row; -1: all rows; kChunkRows: nothing
@@ -160,8 +160,8 @@ struct DefaultTile {
 
   // --- votes ---
 
-  // The votes of a pixel. kTail: from the column `tail` of the picture on, ties between channels are decided in
-  // reverse.
+  // Computes and stores the votes of a pixel. If gradients of channels are equally long, the first channel wins; with kTail,
+  // the last one wins from the column `tail` of the picture on, as in OpenCV.
   template <bool kTail>
   __device__ void vote_at(int row, int column, int tail) const {
     const int center = (row + 1) * kPitch + column + 1;

@@ -18,7 +18,7 @@ class SegmentFinder {
   // Finds the segments along the first line_count lines of keys.
   Status find(const Workers &workers, const Accumulator &accumulator, const Array<Key> &keys, int line_count,
               ImageView<const std::uint8_t> edges, const HoughParams &params);
-  // Their packed runs, in ascending order.
+  // The segments that were found, as packed runs (Run::pack()) in ascending order.
   const Array<Key> &found() const { return segments_; }
 
  private:

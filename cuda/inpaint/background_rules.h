@@ -140,7 +140,8 @@ struct LightChange {
   // The last frame did not show the background: it is forgotten.
   bool forgets;
 
-  // bins: those of the first component. differing: the number of pixels of the last frame that differed.
+  // Forgets all backgrounds if more than half of the pixels that the last frame compared differed from theirs, and counts the
+  // pixels to compare in this frame. bins: of the first colour component. differing: how many pixels differed.
   CUDAVISION_HOST_DEVICE void compare(const BinChange *bins, std::uint32_t differing) {
     forgets = differing > compared / 2;
     compared = 0;
@@ -193,7 +194,7 @@ CUDAVISION_HOST_DEVICE inline LightLine line_through(const BinChange *bins) {
   return line;
 }
 
-// Adapts a background value to the light of this frame, both in 1/256. The line gives the change d as a
+// Adapts a background value to the light of this frame. Value and result are in 1/256. The line gives the change d as a
 // function of the mean of the old and the new value: d = base + slope (value + d / 2) / 2^16, which is solved
 // for d.
 CUDAVISION_HOST_DEVICE inline int in_this_light(const LightLine &line, int value) {
@@ -246,8 +247,8 @@ CUDAVISION_HOST_DEVICE inline Followed learn(const Background &background, std::
   return Followed::differs;
 }
 
-// Updates the background of pixel i with this frame. If the pixel is restored, *word becomes its background in this
-// frame's light.
+// Updates the background of pixel i with this frame. If the pixel is to be removed and its background is known, *word
+// becomes this background, in the light of this frame.
 CUDAVISION_HOST_DEVICE inline Followed follow_background(const Background &background, std::ptrdiff_t i,
                                                          const LightChange &light, HistoryWindow window,
                                                          bool removed, ColorModel model,

@@ -14,8 +14,8 @@ using Key = unsigned long long;
 // A group is 8 pixels of a row of the area, side by side.
 constexpr int kGroupBits = 3, kGroup = 1 << kGroupBits;
 
-// One bit for each pixel of the area, and some around it, which are always 0: one row on each side, 32 columns on the
-// left, and at least 22 on the right, as many as a window around a pixel of the area has (rating.cuh).
+// One bit for each pixel of the area, in a margin of bits that are always 0: one row above and one below, 32 columns on the
+// left, and at least 32 on the right. A window around a pixel of the area reaches 22 columns beyond it (rating.cuh).
 struct BitRows {
   std::uint32_t *words;
   int pitch;  // words in a row

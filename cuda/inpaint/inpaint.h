@@ -72,9 +72,9 @@ struct InpaintParams {
   bool temporal = false;
   // The number of frames in the hole after which the background of a pixel is forgotten. 0 means never.
   int history = 0;
-  // The background of a pixel is what it has shown most of the time outside of the hole. Something new takes its place
-  // when the pixel has shown it in so many frames in succession, or in more frames than the background. 1 learns every
-  // pixel at once.
+  // The background of a pixel is the value that it has shown in most frames in which it was not in the hole. Another value
+  // becomes the background when the pixel has shown it in learn_frames successive frames, or in more frames than the
+  // background. With 1, the first value that a pixel shows is its background.
   int learn_frames = 100;
 
   friend bool operator==(const InpaintParams &, const InpaintParams &) = default;

@@ -16,8 +16,8 @@ __device__ inline RatedWindow window_at(Region area, Place first, int radius) {
           {first.x > 0 ? first.x : 0, first.y > 0 ? first.y : 0, right < area.width ? right : area.width,
            bottom < area.height ? bottom : area.height}};
 }
-// The window of the priorities that change with the patch around a pixel of the area. (If the radius is small, the
-// window is larger.)
+// The window with all pixels whose priority may change when the patch around target is filled. It is at least as large as
+// for radius 4.
 __device__ inline RatedWindow window_of_target(Region area, Place target, int radius) {
   return window_at(area, {target.x - 2 * radius - 1, target.y - 2 * radius - 1}, radius);
 }

@@ -76,7 +76,7 @@ class WordWriter {
     }
   }
 
-  // shift: of the row in the staging area.
+  // Begins the next row of the output. shift: by how many elements its first one is displaced in the staging area.
   __device__ void begin_row(int shift) {
     out_ = row_ + shift;
     row_ += to_row_;

@@ -70,7 +70,7 @@ __device__ TrackingRules rules_of(const DeviceWork &work) {
   return rules;
 }
 
-// The place of a lane in the factors, see byte_matrix.cuh.
+// The part of the factors of a matrix product that a lane holds (byte_matrix.cuh).
 struct LanePlace {
   int row;   // 0 to 7
   int part;  // 0 to 3

@@ -21,9 +21,9 @@ struct alignas(16) GradientBytes {
   unsigned x_high, x_low, y_high, y_low;
 };
 
-// The picture and the GradientBytes of a level go on beyond its borders: the picture mirrored, the derivatives with
-// zeros. Windows can then be read without a test. Displaced windows begin at least -2 kMaxRadius - 3 and at most the
-// width of the level to the right of its first column (reaches_picture()), and likewise with rows.
+// Each level is padded: the picture by mirroring, the GradientBytes with zeros, so that windows are read without a test of
+// bounds. The first column of a displaced window lies between -2 kMaxRadius - 3 and the width of the level
+// (reaches_picture()), its first row likewise.
 constexpr int kBorderLeft = 36, kBorderRight = 44, kBorderAbove = 36, kBorderBelow = 36;
 static_assert(kBorderLeft % 4 == 0 && kBorderAbove % 2 == 0);
 

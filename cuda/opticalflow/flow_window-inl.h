@@ -139,7 +139,7 @@ struct Window {
         side(work.rules.window) {}
 };
 
-// The pixel of J that the least corner of the cell moves the first pixel of the window to.
+// The pixel of J on which the first pixel of the window lies after the smallest displacement of the cell, (cell.x, cell.y).
 inline const std::uint8_t *displaced(const LevelWork &work, const Place &place,
                                      const DisplacementCell &cell) {
   const int radius = work.rules.window / 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The backends of the steps of hiding.
+// The steps of hiding parts of a picture, on both backends.
 #pragma once
 
 #include "cuda/redact/redact_rules.h"

@@ -51,12 +51,13 @@ struct RepackedFrame {
 // kernel. Errors: components of different subsampling, and errors of the device.
 Status repack_frame(const Execution &execution, const RepackedFrame &frame, int components);
 
-// Writes the 8-bit samples of `region` that differ from the wide frame's into its eight most significant
-// bits, and keeps its other bits; with a GrayRange, writes low + v8 * (high - low) / 255, rounded to nearest.
-// Samples that do not differ keep all bits. A subsampled chroma sample belongs to the region if any of its
-// pixels does. The region lies within the frame. Samples of the pixels where `replaced`, which has the size of the frame, is
-// not 0 are written whether they differ or not, and their lower bits become 0: nothing of them is left. A subsampled
-// sample goes by its first pixel. replaced: may be without data. CUDA: enqueues one kernel.
+// Writes each 8-bit sample of `region` that differs from the sample of the wide frame into the eight most significant bits
+// of this sample, and keeps its other bits; with a GrayRange, writes low + v * (high - low) / 255 instead, rounded to
+// nearest, where v is the 8-bit sample. Samples that do not differ keep all bits. A subsampled chroma sample belongs to the
+// region if any of its pixels does. The region lies within the frame.
+// replaced: a mask of the frame's size, or empty. Where it is not 0, samples are written even if they do not differ, and
+// their lower bits become 0, so that nothing of the old sample is left. For a subsampled sample, its first pixel counts.
+// CUDA: enqueues one kernel.
 Status unpack_frame(const Execution &execution, const RepackedFrame &frame, Region region,
                     ImageView<const std::uint8_t> replaced = {});
 

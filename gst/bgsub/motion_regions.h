@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Attaches what moves to a frame, as regions of interest.
+// Attaches regions of interest to a frame: the parts of the picture that move.
 #pragma once
 
 #include "cuda/components/components.h"

@@ -121,7 +121,7 @@ Status InpaintOperation::finish(const Job &job) {
          report_.removed, settings_.patch_size, settings_.patch_size),
         (nullptr));
   warned_ = report_.refused;
-  // A region of interest that moves may come back to what is selected.
+  // The 5 s of the warning below begin anew when the region of interest moves, because it may then meet the selection again.
   if (!fixed_selection_ || was_outside_ || report_.removed != 0 || job.region != empty_region_)
     unselected_ = {};
   empty_region_ = job.region;

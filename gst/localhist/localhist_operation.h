@@ -38,13 +38,13 @@ class LocalHistOperation final : public ElementOperation<LocalHistSettings> {
     friend bool operator==(const ModelKey &, const ModelKey &) = default;
   };
 
-  // The model, which belongs to the frame, not to the region that is analysed, and the last valid parameters.
+  // The model and the last valid parameters. The model has the size of the frame, whatever region is analysed.
   struct Model : Learnt {
     std::optional<LocalHistParams> valid;
     OwnedBytes shares;
     ModelKey key{};
     bool exists = false;
-    guint64 refused = 0;  // the model_changes of the last warning
+    guint64 refused = 0;  // the value of model_changes at the last warning
   };
 
   Status prepare(bool display);

@@ -27,7 +27,7 @@ class FrameMasks {
   void allocate(const Site &site) { context_ = site.context; }
   // Sets *masks to those of the frame, valid until release(), and *readable to whether all of them can be used.
   Status read(const Job &job, const RedactSettings &settings, std::vector<RedactMask> *masks, bool *readable);
-  // Lets the tensors go. CUDA: the stream must have been synchronised behind read().
+  // Releases the tensors. CUDA: the stream must have been synchronised since read().
   void release();
 
  private:

@@ -54,7 +54,7 @@ Crossing crossing(const Segment &segment, FixedPoint p, FixedPoint q) {
   const bool was_right = turn(segment.from, segment.to, p) >= 0,
              is_right = turn(segment.from, segment.to, q) >= 0;
   if (was_right == is_right) return Crossing::none;
-  // Both directions of a way cross at the same place.
+  // Computed from left to right, so that the way back crosses at the same place.
   const FixedPoint left = was_right ? q : p, right = was_right ? p : q;
   if (turn(left, right, segment.from) < 0 || turn(left, right, segment.to) >= 0) return Crossing::none;
   return is_right ? Crossing::to_right : Crossing::to_left;

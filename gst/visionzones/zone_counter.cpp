@@ -18,7 +18,8 @@ bool wants(const CountedRule &rule, GQuark type) {
          (type != 0 && std::find(rule.types.begin(), rule.types.end(), type) != rule.types.end());
 }
 
-// GLib never frees a quark: those of a plan are looked up, and not made.
+// GLib never frees a quark, so names that a user writes must not make new ones. A name that nobody has made a quark of
+// keeps 0, and is looked up again the next time.
 void find_types(CountedRule *rule) {
   rule->types.resize(rule->rule.types.size());
   for (std::size_t i = 0; i < rule->types.size(); ++i)

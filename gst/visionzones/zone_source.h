@@ -20,11 +20,11 @@ class ZoneSource {
   // Reads the plan anew if a property was set, or if the file was replaced, for which it looks once a second. Returns true if
   // the plan was read, and false if nothing has changed. *status: whether it could be read; otherwise *plan is as it was.
   bool update(const ZoneSettings &settings, ZonePlan *plan, Status *status);
-  // The next update reads the plan.
+  // Forgets what was read: the next update reads the plan again.
   void restart() { *this = {}; }
 
  private:
-  // Tells a file from the one that takes its place.
+  // Identifies a version of the file, to notice when it is replaced.
   struct Stamp {
     guint64 device = 0, inode = 0, size = 0;
     gint64 seconds = 0, nanoseconds = 0;

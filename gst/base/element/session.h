@@ -86,7 +86,7 @@ class Session {
   const FramePath &path() const { return path_; }
   // Whether the system has refused some of the threads of the CPU backend.
   bool lacks_threads() const { return !context_ && workers_.lacks_threads(); }
-  // Whether it was passed on while the GPU still works on it.
+  // Whether the last frame went downstream before the GPU had finished with it.
   bool left_pending() const { return left_pending_; }
   // Adds the fields of the last frame's result to its message.
   void describe(GstStructure *message) { stage_->operation->describe(message); }
