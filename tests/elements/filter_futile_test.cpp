@@ -48,6 +48,8 @@ const std::vector<Case> kCases = {
     {"cudasigma2kp cell=5 tau=0.7", "No window is nearer than tau", "cudasigma2kp cell=4 tau=0.1"},
     {"cudasigma2kp cell=5 tau=0.7", "No window is nearer than tau",
      "cudasigma2kp cell=5 tau=0.7 definition=dense"},
+    {"cudasigma2kp window=31 cell=32 roi-x=11", "holds no cell of keypoints",  // to the end of the frame
+     "cudasigma2kp window=31 cell=32 roi-x=11 roi-width=62"},
     {"cudasigma2kp window=31 cell=32 roi-width=61", "holds no cell of keypoints",
      "cudasigma2kp window=31 cell=32 roi-width=62"},
     {"cudaopticalflow min-eigenvalue=16", "no vector can be valid", "cudaopticalflow min-eigenvalue=15"},
@@ -59,6 +61,8 @@ const std::vector<Case> kCases = {
      {63, 136}},
     {"cudahog model=people roi-width=64 roi-height=127", "does not fit into 64x127 pixels",
      "cudahog model=people roi-width=64 roi-height=128 group-threshold=0"},
+    {"cudahog model=people roi-y=9", "does not fit into 72x127 pixels",
+     "cudahog model=people roi-y=8 group-threshold=0"},
     {"cudahog model=people min-scale=1.2", "min-scale (1.2)",
      "cudahog model=people min-scale=1.05 group-threshold=0"},
     {"cudahog model=people group-threshold=5", "only 5 windows", "cudahog model=people group-threshold=4"},

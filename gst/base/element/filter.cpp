@@ -278,9 +278,10 @@ gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps)
   state.run.frames_are_too_small = status.code() == Status::Code::too_small;
   if (status.ok()) state.run.has_fitting_caps = true;
   if (status.ok()) return TRUE;
-  // The edge of the frame cuts off a part of the region, and the rest is too small; or the region or the frames have
+  // The region ends at the edge of the frame, and is too small; or the region or the frames have
   // become too small in PLAYING: a sender may adapt the size to the network. It may change again.
-  const bool may_pass = cudavision::is_cut(settings, frame_size(filter)) || state.run.has_fitting_caps;
+  const bool may_pass =
+      cudavision::depends_on_frame(settings, frame_size(filter)) || state.run.has_fitting_caps;
   if (may_pass && state.run.frames_are_too_small) return TRUE;
   post_error(filter, "Frames of this size cannot be processed", status, __LINE__);
   return FALSE;

@@ -54,8 +54,12 @@ Region region_of(const FilterSettings &settings, Size frame) {
 
 bool is_cut(const FilterSettings &settings, Size frame) {
   const Region region = region_of(settings, frame);
-  return (settings.roi_width == 0 ? settings.roi_x > 0 : region.width < settings.roi_width) ||
-         (settings.roi_height == 0 ? settings.roi_y > 0 : region.height < settings.roi_height);
+  return region.width < settings.roi_width || region.height < settings.roi_height;
+}
+
+bool depends_on_frame(const FilterSettings &settings, Size frame) {
+  return is_cut(settings, frame) || (settings.roi_width == 0 && settings.roi_x > 0) ||
+         (settings.roi_height == 0 && settings.roi_y > 0);
 }
 
 Session::~Session() { move_to(nullptr); }

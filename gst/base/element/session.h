@@ -42,8 +42,10 @@ struct FilterSettings {
 
 // The region of interest within a frame; empty if it lies outside.
 Region region_of(const FilterSettings &settings, Size frame);
-// Whether an edge of the frame cuts off a part of the region that the properties ask for.
+// Whether an edge of the frame cuts off a part of the size that the region of interest was given.
 bool is_cut(const FilterSettings &settings, Size frame);
+// Whether the region of interest would be larger in a larger frame.
+bool depends_on_frame(const FilterSettings &settings, Size frame);
 inline bool is_whole(Region region, Size frame) {
   return region.width == frame.width && region.height == frame.height;
 }
