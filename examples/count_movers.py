@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Counts moving objects in a video, such as walking people: each group of neighbouring moving flow vectors is one.
 

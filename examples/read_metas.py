@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Reads what the elements attach to frames: runs a pipeline and prints the metas of every frame.
 

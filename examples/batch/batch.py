@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Runs elements over many videos, or over cameras, and writes the results as lines of JSON. README.md describes it."""
 import argparse

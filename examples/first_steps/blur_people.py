@@ -1,6 +1,6 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes the people in a video unrecognisable: their boxes become squares of one colour each.
+"""Covers the people that are found in a video: their boxes become squares of one colour each.
 
   blur_people.py SOURCE SINK
   blur_people.py "filesrc location=street.mp4 ! decodebin" "videoconvert ! jpegenc ! avimux ! filesink location=blurred.avi"

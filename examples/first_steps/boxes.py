@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Prints the boxes that cudahog finds: boxes.py SOURCE MODEL"""
 from frames import GstCudaVision, arguments, frames

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Counts people who walk over a line, both ways: count_over_line.py SOURCE X1,Y1 X2,Y2
 

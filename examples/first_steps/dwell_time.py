@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Prints how long each person stood in a zone of the picture, when the person leaves it or is not seen for 3 seconds.
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Prints the share of vectors that move, one for each 4x4 pixels: flow.py SOURCE"""
 import array

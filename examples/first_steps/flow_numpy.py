@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Prints the mean motion of each frame, one vector for each 4x4 pixels: flow_numpy.py SOURCE"""
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Prints the centre of the keypoints of each frame, read all at once: keypoints.py SOURCE"""
 import struct

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Finds what two pictures of about the same scale have in common: keypoints of cudasigma2kp, described, matched and drawn by OpenCV.
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tracks and draws the people whom a detector of OpenCV finds in every third frame: own_detector.py SOURCE SINK
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Plots the brightness of a video over time, one column for each frame: plot_histogram.py SOURCE plot.png"""
 import matplotlib

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Shows cameras and files in the browser, with all elements of gst-cudavision and their properties. README.md describes it."""
 import argparse
