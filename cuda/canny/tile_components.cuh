@@ -183,7 +183,9 @@ __device__ inline void make_node(TileRows &rows, ChainMemory &chains, int chain,
   if (chains.root[chain] != static_cast<unsigned>(chain) || chains.state[chain] != kTouchesBorder) return;
   const int index = atomicAdd(&rows.node_count, 1);
   const unsigned node = graph.node(tile, index);
-  // Blocks that follow links of other tiles to this node have not acquired this write.
+  // Blocks that follow links of other tiles to this node have not acquired this write. By PTX's axioms alone, their atomicCAS
+  // might still act on the older value. It cannot where the atomics of a device act on one copy of a word, in its L2 cache:
+  // this write is there before the link to the node is. To acquire and release with each atomicCAS would order them.
   relaxed_store(&graph.parent[node], node);
   chains.state[chain] = kTouchesBorder | static_cast<unsigned>(index + 1) << kNodeShift;
 }
