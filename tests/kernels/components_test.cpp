@@ -268,6 +268,18 @@ TEST_P(Components, corners_of_tiles_are_joined) {
   }
 }
 
+// The tile after the last one of a row is the first one of the next row.
+TEST_P(Components, opposite_edges_of_a_frame_do_not_touch) {
+  const Size size{128, 192};
+  Picture mask(size);
+  for (int i = 0; i < 2; ++i) mask.at(127, 63 + i) = mask.at(0, 127 + i) = 255;
+  Runner runner(execution(), size);
+  const Found found = runner.run(mask);
+  ASSERT_EQ(found.components.size(), 2u);
+  EXPECT_EQ(found.components[0].box, (cudavision::Region{127, 63, 1, 2}));
+  EXPECT_EQ(found.components[1].box, (cudavision::Region{0, 127, 1, 2}));
+}
+
 // --- limits and errors ---
 
 TEST_P(Components, refuses_what_it_cannot_do) {
