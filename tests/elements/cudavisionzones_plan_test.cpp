@@ -81,6 +81,7 @@ TEST(ZonePlan, bad_texts_are_refused_with_line_and_reason) {
       {"[]", "line 1: the text is no object, {...}"},
       {"{}", "line 1: there is neither a line nor a zone"},
       {"{\n\"lines\": [\n{\"name\": \"a\", \"from\": [1 2]}]}", "line 3: this is no JSON: "},
+      {"{\"lines\":[{\"name\":\"middle\"", "line 1: this is no JSON, and does not end with }: "},
       {"{/* \" */}", "line 1: '/' is no part of JSON"},
       {"{\n'a': 1}", "line 2: ''' is no part of JSON"},
       {"\xff", "this is no text in UTF-8"},
