@@ -212,7 +212,10 @@ gboolean stop(GstBaseTransform *transform) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   cudavision::FilterState &state = *filter->state;
   state.pusher.end();
+  GstPad *sink_pad = GST_BASE_TRANSFORM_SINK_PAD(transform);
+  GST_PAD_STREAM_LOCK(sink_pad);  // a serialized query of any thread may be on its way
   gst_clear_event(&state.waiting_caps);
+  GST_PAD_STREAM_UNLOCK(sink_pad);
   if (const std::shared_ptr<Session> session = state.session.get(); session)
     protect(filter, FALSE, [&] { return session->end(), TRUE; });
   state.session.set(nullptr);
