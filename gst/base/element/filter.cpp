@@ -458,7 +458,7 @@ GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffe
   if (result != GST_FLOW_OK || !processed) return result;
   state.processing_time = gst_util_get_timestamp() - begin;
   promise_held(filter, state.continuity.distance());
-  if (state.latency.take(state.processing_time, state.continuity.distance()))
+  if (state.latency.take(state.processing_time, state.continuity.distance(), settings.every_nth))
     gst_element_post_message(GST_ELEMENT(filter), gst_message_new_latency(GST_OBJECT(filter)));
   if (session.lacks_threads()) tell_of_threads(filter);
   tell_of_fields(filter, buffer);

@@ -22,6 +22,7 @@ void PromisedLatency::restart() {
   live_ = false;
   before_ = promised_ = held_ = of_pipeline_ = 0;
   allowed_ = frame_distance_ = last_begin_ = 0;
+  dropped_ = may_drop_ = 0;
   is_behind_ = false;
   in_time_ = late_ = 0;
   count_ = 0;
@@ -40,15 +41,15 @@ GstClockTime PromisedLatency::typical() const {
 
 // An element that takes longer than the distance of two frames is never ready when a frame arrives: the frame that it
 // takes next is up to one distance old.
-bool PromisedLatency::take(GstClockTime processing_time, GstClockTime frame_distance) {
+bool PromisedLatency::take(GstClockTime processing_time, GstClockTime frame_distance, int every_nth) {
   times_[count_++ % times_.size()] = processing_time;
   const GstClockTime time = typical();
-  const bool is_longer = time >= kLeast && time > allowed_;
-  if (is_longer) allowed_ = time + time / 4;
-  frame_distance_ = frame_distance;
+  if (time >= kLeast && time > allowed_) allowed_ = time + time / 4;
+  frame_distance_ = every_nth > 1 ? 0 : frame_distance;  // others would go on without a frame that is dropped
   is_behind_ = frame_distance > 0 && allowed_ >= frame_distance;
-  if (!is_longer) return false;
-  promised_ = std::min(kMost, allowed_ + (is_behind_ ? frame_distance : 0));
+  const GstClockTime promise = std::min(kMost, allowed_ + (is_behind_ ? frame_distance : 0));
+  if (promise <= promised_) return false;
+  promised_ = promise;
   return live_;
 }
 
@@ -71,18 +72,29 @@ void PromisedLatency::add_to(GstQuery *latency) {
   gst_query_set_latency(latency, live, least + own, GST_CLOCK_TIME_IS_VALID(most) ? most + own : most);
 }
 
-// What keeps up with the stream makes up for a delay by itself. To drop its frames would lose more than the delay.
+// What keeps up with the stream makes up for a delay by itself. To drop its frames would lose more than the delay. What does
+// not keep up drops as many as have come while it worked on one. So it catches up; if frames are late for another reason,
+// more would not help.
 bool PromisedLatency::drops(GstBaseTransform *element, GstBuffer *frame) {
   const bool keeps_up = typical() + typical() / 4 < frame_distance_ || frame_distance_ == 0;
   if (!live_ || keeps_up || !gst_base_transform_is_qos_enabled(element)) return false;
-  const GstClockTime begin = gst_util_get_timestamp();
-  if (lateness(element, frame) <= 0 || begin - last_begin_ > GST_SECOND + 2 * typical()) {
-    last_begin_ = begin;
-    ++in_time_;
-    return false;
+  const GstClockTime now = gst_element_get_current_running_time(GST_ELEMENT(element));
+  if (!GST_CLOCK_TIME_IS_VALID(now)) return false;
+  if (dropped_ == 0) {
+    const GstClockTime longest = longest_hold() + 2 * typical();  // no more after a pause
+    const GstClockTime busy = now > last_begin_ ? std::min(now - last_begin_, longest) : 0;
+    may_drop_ = std::max<guint64>(gst_util_uint64_scale_round(busy, 1, frame_distance_), 1);
   }
-  tell_of_dropped(element, frame);
-  return true;
+  if (lateness(element, frame) > 0 && dropped_ < may_drop_) {
+    ++dropped_;
+    tell_of_dropped(element, frame);
+    tell_promise(element);  // those before may have forgotten it
+    return true;
+  }
+  dropped_ = 0;
+  last_begin_ = now;
+  ++in_time_;
+  return false;
 }
 
 void PromisedLatency::tell_of_dropped(GstBaseTransform *element, GstBuffer *frame) {

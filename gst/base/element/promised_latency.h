@@ -17,8 +17,9 @@ class PromisedLatency {
   void restart();
   // Takes the time that the element took for a frame. Returns true if this raises the promise to a live sink, which a
   // latency message must then tell. frame_distance: the distance of the stream's frames, or 0 if it is unknown.
+  // every_nth: the element works on one of so many frames, and lets the others pass.
   // Called by the streaming thread.
-  bool take(GstClockTime processing_time, GstClockTime frame_distance);
+  bool take(GstClockTime processing_time, GstClockTime frame_distance, int every_nth = 1);
   // Whether the element, in a live pipeline, has taken longer than the distance of two frames. Called by the streaming thread.
   bool is_behind() const { return live_ && is_behind_; }
   // The element holds frames back for so long. Returns true if a latency message must tell that it is more, or much less.
@@ -37,8 +38,8 @@ class PromisedLatency {
   void forget_sink();
   // Whether a frame of a live stream is to be dropped, because the element takes longer than the distance of two frames, and
   // this one would leave it later than promised. GStreamer drops frames only after the sink has dropped one for which all
-  // the work was done, so that every second result would be lost. If the clock says so of all frames, one a second is
-  // worked on nevertheless, as sinks do. Posts a QoS message for a frame to drop.
+  // the work was done, so that every second result would be lost. Drops no more frames in a row than have come since the
+  // work on the last one began. Posts a QoS message for a frame to drop, and tells the promise again.
   // Called by the streaming thread, for a sink that tells when frames arrive.
   bool drops(GstBaseTransform *element, GstBuffer *frame);
   // Posts a QoS message for a frame that is dropped. Called by the streaming thread.
@@ -64,12 +65,13 @@ class PromisedLatency {
   std::atomic<GstClockTime> of_pipeline_ = 0;
   std::atomic<GstClockTimeDiff> shown_ = 0;  // how long after its running time the sink shows a frame
   GstClockTime allowed_ = 0;                 // the part of the promise that is for a frame
-  GstClockTime frame_distance_ = 0;
+  GstClockTime frame_distance_ = 0;          // 0: frames are not dropped
   bool is_behind_ = false;
   std::array<GstClockTime, 8> times_{};  // of the last frames, in a ring
   std::size_t count_ = 0;
-  guint64 in_time_ = 0, late_ = 0;  // frames
-  GstClockTime last_begin_ = 0;     // of the work on a frame
+  guint64 in_time_ = 0, late_ = 0;      // frames
+  GstClockTime last_begin_ = 0;         // of the work on a frame
+  guint64 dropped_ = 0, may_drop_ = 0;  // frames since then
 };
 
 }  // namespace cudavision
