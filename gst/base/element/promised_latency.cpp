@@ -22,7 +22,8 @@ void PromisedLatency::restart() {
   live_ = false;
   before_ = promised_ = held_ = of_pipeline_ = 0;
   allowed_ = frame_distance_ = last_begin_ = 0;
-  dropped_ = may_drop_ = 0;
+  busy_ = last_taken_ = 0;
+  is_dropping_ = false;
   is_behind_ = false;
   in_time_ = late_ = 0;
   count_ = 0;
@@ -73,26 +74,27 @@ void PromisedLatency::add_to(GstQuery *latency) {
 }
 
 // What keeps up with the stream makes up for a delay by itself. To drop its frames would lose more than the delay. What does
-// not keep up drops as many as have come while it worked on one. So it catches up; if frames are late for another reason,
-// more would not help.
+// not keep up drops the frames of the time for which it worked on one. So it catches up; if frames are late for another
+// reason, more would not help.
 bool PromisedLatency::drops(GstBaseTransform *element, GstBuffer *frame) {
   const bool keeps_up = typical() + typical() / 4 < frame_distance_ || frame_distance_ == 0;
   if (!live_ || keeps_up || !gst_base_transform_is_qos_enabled(element)) return false;
+  const GstClockTime running_time = to_running_time(element->segment, GST_BUFFER_PTS(frame));
   const GstClockTime now = gst_element_get_current_running_time(GST_ELEMENT(element));
-  if (!GST_CLOCK_TIME_IS_VALID(now)) return false;
-  if (dropped_ == 0) {
+  if (!GST_CLOCK_TIME_IS_VALID(running_time) || !GST_CLOCK_TIME_IS_VALID(now)) return false;
+  if (!is_dropping_) {
     const GstClockTime longest = longest_hold() + 2 * typical();  // no more after a pause
-    const GstClockTime busy = now > last_begin_ ? std::min(now - last_begin_, longest) : 0;
-    may_drop_ = std::max<guint64>(gst_util_uint64_scale_round(busy, 1, frame_distance_), 1);
+    busy_ = now > last_begin_ ? std::min(now - last_begin_, longest) : 0;
   }
-  if (lateness(element, frame) > 0 && dropped_ < may_drop_) {
-    ++dropped_;
+  const bool has_caught_up =
+      running_time < last_taken_ || running_time - last_taken_ > busy_ + frame_distance_ / 2;
+  is_dropping_ = lateness(element, frame) > 0 && !has_caught_up;
+  if (is_dropping_) {
     tell_of_dropped(element, frame);
     tell_promise(element);  // those before may have forgotten it
     return true;
   }
-  dropped_ = 0;
-  last_begin_ = now;
+  last_begin_ = now, last_taken_ = running_time;
   ++in_time_;
   return false;
 }
@@ -139,9 +141,14 @@ void PromisedLatency::take_qos(GstElement *element, GstEvent *event) {
   GstClockTime running_time = GST_CLOCK_TIME_NONE;
   gst_event_parse_qos(event, &type, nullptr, &late_by, &running_time);
   const GstClockTime now = gst_element_get_current_running_time(element);
-  if (type != GST_QOS_TYPE_THROTTLE && late_by < 0 && GST_CLOCK_TIME_IS_VALID(running_time) &&
-      GST_CLOCK_TIME_IS_VALID(now))
-    shown_ = GST_CLOCK_DIFF(running_time, now);
+  if (type == GST_QOS_TYPE_THROTTLE || !GST_CLOCK_TIME_IS_VALID(running_time) ||
+      !GST_CLOCK_TIME_IS_VALID(now))
+    return;
+  const GstClockTimeDiff age = GST_CLOCK_DIFF(running_time, now);
+  if (late_by < 0)
+    shown_ = age;  // with the time that the sink took to show it, which may have been long once
+  else if (late_by > 0)
+    shown_ = std::min<GstClockTimeDiff>(shown_, age - late_by);
 }
 
 void PromisedLatency::tell_promise(GstBaseTransform *element) const {

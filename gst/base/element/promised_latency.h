@@ -38,8 +38,8 @@ class PromisedLatency {
   void forget_sink();
   // Whether a frame of a live stream is to be dropped, because the element takes longer than the distance of two frames, and
   // this one would leave it later than promised. GStreamer drops frames only after the sink has dropped one for which all
-  // the work was done, so that every second result would be lost. Drops no more frames in a row than have come since the
-  // work on the last one began. Posts a QoS message for a frame to drop, and tells the promise again.
+  // the work was done, so that every second result would be lost. Drops no more frames in a row than those of the time
+  // since the work on the last one began. Posts a QoS message for a frame to drop, and tells the promise again.
   // Called by the streaming thread, for a sink that tells when frames arrive.
   bool drops(GstBaseTransform *element, GstBuffer *frame);
   // Posts a QoS message for a frame that is dropped. Called by the streaming thread.
@@ -69,9 +69,11 @@ class PromisedLatency {
   bool is_behind_ = false;
   std::array<GstClockTime, 8> times_{};  // of the last frames, in a ring
   std::size_t count_ = 0;
-  guint64 in_time_ = 0, late_ = 0;      // frames
-  GstClockTime last_begin_ = 0;         // of the work on a frame
-  guint64 dropped_ = 0, may_drop_ = 0;  // frames since then
+  guint64 in_time_ = 0, late_ = 0;  // frames
+  GstClockTime last_begin_ = 0;     // of the work on a frame
+  GstClockTime last_taken_ = 0;     // the running time of this frame
+  GstClockTime busy_ = 0;           // how long the element was not ready for another one
+  bool is_dropping_ = false;
 };
 
 }  // namespace cudavision
