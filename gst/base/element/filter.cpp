@@ -458,7 +458,12 @@ GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffe
   if (result != GST_FLOW_OK || !processed) return result;
   state.processing_time = gst_util_get_timestamp() - begin;
   promise_held(filter, state.continuity.distance());
-  if (state.latency.take(state.processing_time, state.continuity.distance(), settings.every_nth))
+  // Behind a leaky queue, frames are as far apart as the element takes long: then the caps know better.
+  const GstClockTime by_caps =
+      cudavision::frame_duration(GST_VIDEO_INFO_FPS_N(&state.info), GST_VIDEO_INFO_FPS_D(&state.info));
+  GstClockTime distance = state.continuity.distance();
+  if (by_caps > 0 && distance < by_caps + 3 * state.processing_time) distance = std::min(distance, by_caps);
+  if (state.latency.take(state.processing_time, distance, settings.every_nth))
     gst_element_post_message(GST_ELEMENT(filter), gst_message_new_latency(GST_OBJECT(filter)));
   if (session.lacks_threads()) tell_of_threads(filter);
   tell_of_fields(filter, buffer);
