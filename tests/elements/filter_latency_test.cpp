@@ -4,6 +4,7 @@
 #include <gst/check/gsttestclock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "gst/base/element/promised_latency.h"
+#include "gst/base/element/timing.h"
 #include "tests/elements/harness.h"
 
 namespace {
@@ -244,6 +246,29 @@ TEST(PromisedLatency, of_an_element_that_keeps_up_drops_nothing) {
   EXPECT_TRUE(keeps_up.drops(30, 905));
   for (int i = 0; i < 8; ++i) (void)keeps_up.latency().take(20 * GST_MSECOND, kDistance);
   EXPECT_FALSE(keeps_up.drops(40, 905)) << "it was slow for a while only";
+}
+
+// The last of eight frames at that distance, in milliseconds, of a stream that has one each 33 ms by its caps.
+Continuity stream_of(guint64 distance) {
+  Continuity continuity;
+  continuity.set_frame_duration(33 * GST_MSECOND);
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  for (guint64 i = 0; i < 8; ++i) {
+    const Owned<GstBuffer> frame(gst_buffer_new());
+    GST_BUFFER_PTS(frame.get()) = i * distance * GST_MSECOND;
+    (void)continuity.continues(frame.get(), segment);
+  }
+  return continuity;
+}
+
+// Behind a leaky queue an element of 70 ms gets every second or third frame.
+TEST(Continuity, of_a_slow_element_is_that_of_the_caps_unless_frames_are_much_further_apart) {
+  for (const guint64 distance : {66, 99, 231})
+    EXPECT_EQ(stream_of(distance).distance_before(70 * GST_MSECOND), 33 * GST_MSECOND) << distance;
+  EXPECT_EQ(stream_of(20).distance_before(70 * GST_MSECOND), 20 * GST_MSECOND);
+  EXPECT_EQ(stream_of(1000).distance_before(70 * GST_MSECOND), GST_SECOND);
+  EXPECT_EQ(stream_of(100).distance_before(20 * GST_MSECOND), 100 * GST_MSECOND);
 }
 
 // --- in a pipeline ---

@@ -281,8 +281,8 @@ gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps)
   state.run.frames_are_too_small = status.code() == Status::Code::too_small;
   if (status.ok()) state.run.has_fitting_caps = true;
   if (status.ok()) return TRUE;
-  // The region ends at the edge of the frame, and is too small; or the region or the frames have
-  // become too small in PLAYING: a sender may adapt the size to the network. It may change again.
+  // The region ends at the edge of the frame, and is too small; or the region or the frames have become too small in
+  // PLAYING: a sender may adapt the size to the network. It may change again.
   const bool may_pass =
       cudavision::depends_on_frame(settings, frame_size(filter)) || state.run.has_fitting_caps;
   if (may_pass && state.run.frames_are_too_small) return TRUE;
@@ -458,12 +458,8 @@ GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffe
   if (result != GST_FLOW_OK || !processed) return result;
   state.processing_time = gst_util_get_timestamp() - begin;
   promise_held(filter, state.continuity.distance());
-  // Behind a leaky queue, frames are as far apart as the element takes long: then the caps know better.
-  const GstClockTime by_caps =
-      cudavision::frame_duration(GST_VIDEO_INFO_FPS_N(&state.info), GST_VIDEO_INFO_FPS_D(&state.info));
-  GstClockTime distance = state.continuity.distance();
-  if (by_caps > 0 && distance < by_caps + 3 * state.processing_time) distance = std::min(distance, by_caps);
-  if (state.latency.take(state.processing_time, distance, settings.every_nth))
+  if (state.latency.take(state.processing_time, state.continuity.distance_before(state.processing_time),
+                         settings.every_nth))
     gst_element_post_message(GST_ELEMENT(filter), gst_message_new_latency(GST_OBJECT(filter)));
   if (session.lacks_threads()) tell_of_threads(filter);
   tell_of_fields(filter, buffer);

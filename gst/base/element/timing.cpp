@@ -71,6 +71,12 @@ GstClockTime Continuity::distance() const {
   return is_near ? frame_duration_ : median;
 }
 
+GstClockTime Continuity::distance_before(GstClockTime processing_time) const {
+  const GstClockTime measured = distance();
+  const bool is_its_own = frame_duration_ > 0 && measured < frame_duration_ + 3 * processing_time;
+  return is_its_own ? std::min(measured, frame_duration_) : measured;
+}
+
 void Punctuality::restart(GstClockTime frame_duration) {
   const std::lock_guard lock(mutex_);
   frame_duration_ = frame_duration;

@@ -70,6 +70,9 @@ class Continuity {
   void restart() { *this = Continuity(frame_duration_); }
   // The median distance of the last frames' timestamps, or the frame duration of the caps, or 0 if neither is known.
   GstClockTime distance() const;
+  // The same for an element that takes so long for a frame. Behind a leaky queue, frames reach it as far apart as it takes
+  // long, which says nothing of the stream: unless they are much further apart, the caps know better.
+  GstClockTime distance_before(GstClockTime processing_time) const;
 
   Continuity() = default;
 
