@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Background subtraction: validation, the numbers of a frame, the memory of the model, and choice of a backend.
+// Background subtraction: validation, the rules of each frame, the memory of the model, and choice of a backend.
 #include "cuda/bgsub/bgsub.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ BgsubPixels<std::uint8_t> bgsub_picture(const Frame &frame, Region region) {
 namespace bgsub {
 namespace {
 
-// The numbers as OpenCV converts them to float.
+// Converts the parameters to float as OpenCV does. rate: the learning rate of this frame.
 Rules rules_of(const BgsubParams &p, double rate, bool is_first) {
   const auto var_min = static_cast<float>(p.var_min), var_max = static_cast<float>(p.var_max);
   return {.rate = static_cast<float>(rate),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The CUDA backend of background subtraction: one kernel, one thread per pixel. The weights of a pixel's modes stay in
-// registers. Means and variances are read from global memory only up to the mode that learns the pixel, and written only
-// where they change.
+// registers. Means and variances are read from global memory only up to the mode that learns the pixel, and written
+// only where they change.
 #include <cuda_runtime.h>
 
 #include "cuda/bgsub/bgsub_backends.h"
@@ -11,11 +11,11 @@
 namespace cudavision::bgsub {
 namespace {
 
-// The modes of one pixel. Loops over weights are unrolled, so that the weights lie in registers.
+// The mixture of one pixel: its modes (bgsub.h). Loops over weights are unrolled, which keeps the weights in registers.
 template <int kChannels>
 class Mixture {
  public:
-  // modes: the pixel in the first field of its row.
+  // modes: the pixel's weight in its first mode (Model, bgsub_rules.h). count: the number of the pixel's modes.
   __device__ Mixture(const Rules &rules, const Model &model, float *modes, int count)
       : rules_(rules), mixtures_(model.mixtures), pitch_(model.pitch), modes_(modes), count_(count) {}
 
@@ -35,7 +35,7 @@ class Mixture {
     return background;
   }
 
-  // Whether a pixel is background, if nothing is learnt from it.
+  // Returns whether the pixel is background, and learns nothing from it.
   __device__ bool is_background(const float (&pixel)[kChannels]) const {
     float total = 0;
     for (int mode = 0; mode < count_ && total < rules_.background_ratio; ++mode) {
@@ -48,7 +48,7 @@ class Mixture {
     return count_ == 0;
   }
 
-  // Whether a pixel is the background in shadow.
+  // Returns whether the pixel shows the background in shadow.
   __device__ bool is_shadow(const float (&pixel)[kChannels]) const {
     float total = 0;
     for (int mode = 0; mode < count_; ++mode) {
@@ -89,7 +89,7 @@ class Mixture {
     for (int mode = 0; mode < kMaxMixtures; ++mode) visit(mode, weights_[mode]);
   }
 
-  // The squared distance. difference: of each channel.
+  // Returns the squared distance of the pixel to the mean of a mode. difference: set to mean - pixel for each channel.
   __device__ float distance_to(int mode, const float (&pixel)[kChannels],
                                float (&difference)[kChannels]) const {
     float distance = 0;
@@ -101,12 +101,12 @@ class Mixture {
     return distance;
   }
 
-  // Decays the weights of all modes, and updates the first mode that the pixel is near to. Returns whether the pixel is
-  // background.
+  // Decays the weights of all modes, and updates the first mode within rules_.learning_distance of the pixel. Returns
+  // whether the pixel is background.
   __device__ bool visit_modes(const float (&pixel)[kChannels]) {
     bool background = false;
     int learner = 0;
-    float learnt_weight = 0;  // of the learner, before it may be pruned
+    float learnt_weight = 0;  // the learner's weight, before pruning may set it to 0
     total_ = 0, known_ = false;
 #pragma unroll
     for (int mode = 0; mode < kMaxMixtures; ++mode) {
@@ -145,7 +145,7 @@ class Mixture {
     *field(mode, Model::kVariance) = next;
   }
 
-  // Moves a mode before the modes whose weight is not larger than `weight`.
+  // Moves mode `from` before the modes whose weight is not larger than `weight`.
   __device__ void move_up(int from, float weight) {
     int place = from;
 #pragma unroll
@@ -164,7 +164,7 @@ class Mixture {
     }
   }
 
-  // Makes the pixel a mode of its own.
+  // Makes the pixel the mean of a new mode, which replaces the last one if the pixel has all its modes.
   __device__ void add_mode(const float (&pixel)[kChannels]) {
     if (count_ < mixtures_) ++count_;
     const int place = count_ - 1;
@@ -182,9 +182,9 @@ class Mixture {
   const int mixtures_, pitch_;
   float *const modes_;
   int count_;
-  float weights_[kMaxMixtures] = {};  // of this frame
-  float total_ = 0;                   // of the weights
-  bool known_ = false;                // whether some mode is near the pixel
+  float weights_[kMaxMixtures] = {};  // the modes' weights in this frame
+  float total_ = 0;                   // the sum of the weights
+  bool known_ = false;                // whether some mode has learnt the pixel
 };
 
 template <int kChannels>

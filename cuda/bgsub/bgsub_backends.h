@@ -11,7 +11,7 @@
 
 namespace cudavision::bgsub {
 
-// What both backends share: the memory of the model, and how often it has learnt.
+// The part of the model that both backends share: its memory, and the number of frames it has learnt.
 class Subtractor : public BackgroundSubtractor {
  public:
   Subtractor(const Execution &execution, Size size, int channels, int mixtures)
@@ -23,8 +23,8 @@ class Subtractor : public BackgroundSubtractor {
   Status resume(const BgsubState &state) final;
 
  protected:
-  // Checks the arguments of run(), and returns the numbers of this frame. What it learns counts with end_frame(): until then the
-  // memory of a model without a frame holds anything.
+  // Checks the arguments of run(), and sets *rules for this frame. The frame counts as learnt only when end_frame()
+  // gets a successful status, which it returns. Until then the memory of an empty model is undefined.
   Status begin_frame(const BgsubPicture &picture, ImageView<const std::uint8_t> kept,
                      const BgsubParams &params, Size mask, Rules *rules);
   Status end_frame(const Status &learnt);
@@ -38,7 +38,7 @@ class Subtractor : public BackgroundSubtractor {
 
  private:
   OwnedBytes modes_, counts_;
-  std::int64_t frames_ = 0;  // since the model began
+  std::int64_t frames_ = 0;  // learnt since the model began
 };
 
 Status make_bgsub_cpu(const Execution &execution, Size size, int channels, int mixtures,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The numbers of a frame, the memory of the model, and the mean of the background, which both backends use.
+// What both backends share: the rules of a frame, the memory of the model, and the mean of the background.
 #pragma once
 
 #include <cmath>
@@ -9,11 +9,11 @@
 
 namespace cudavision::bgsub {
 
-// The parameters of a frame as the pixels use them.
+// The parameters of a frame, converted to the form in which each pixel uses them.
 struct Rules {
-  // A weight becomes kept_part * weight, plus rate for the component that matches.
+  // A weight becomes kept_part * weight + pruning, plus rate for the mode that learns the pixel.
   float rate, kept_part;
-  float pruning;                                 // what a weight changes by: -rate * complexity_reduction
+  float pruning;                                 // -rate * complexity_reduction
   float background_distance, learning_distance;  // in variances
   float background_ratio;
   float var_init, var_min, var_max;
@@ -27,7 +27,7 @@ struct Rules {
 constexpr float kNoWeight = 0x1p-23f;
 
 // The model in the backend's memory. Each row has `mixtures` modes of the fields weight, variance and mean of each
-// channel; a field is `pitch` floats, one for each pixel. So the modes that no pixel of a row has cost no traffic.
+// channel; a field is `pitch` floats, one for each pixel. Thus modes that no pixel of a row has cost no memory traffic.
 struct Model {
   static constexpr int kWeight = 0, kVariance = 1, kMean = 2;
 
@@ -44,14 +44,14 @@ struct Model {
   }
 };
 
-// Rounds to the nearest byte, and halves to even. The sum rounds to a whole number, because floats between 2^23 and 2^24
-// have no fraction.
+// Rounds to the nearest byte, and halves to even. The sum rounds to a whole number, because floats between 2^23 and
+// 2^24 have no fraction.
 CUDAVISION_HOST_DEVICE inline std::uint8_t nearest_byte(float value) {
   if (!(value > 0)) return 0;
   return value >= 255 ? 255 : static_cast<std::uint8_t>((value + 0x1p23f) - 0x1p23f);
 }
 
-// Writes the background of a pixel. modes: the pixel in the first field of its row.
+// Writes the background of a pixel (BackgroundSubtractor::background()). modes: the pixel's weight in its first mode.
 CUDAVISION_HOST_DEVICE inline void write_background(const Model &model, const float *modes, int count,
                                                     float background_ratio, std::uint8_t *background) {
   float sum[3] = {}, total = 0;

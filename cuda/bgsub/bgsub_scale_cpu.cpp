@@ -13,12 +13,12 @@ namespace {
 
 constexpr int kRowsPerTask = 16;
 
-// Whether the functions below serve these pictures: planes, at the scales of cudabgsub.
+// Whether reduce_row() and enlarge_row() can process these pictures: planes, at the scales that cudabgsub offers.
 bool has_quick_rows(const BgsubPicture &picture, int scale, const BgsubPicture &reduced) {
   return picture.step_bytes == 1 && reduced.step_bytes == 1 && (scale == 2 || scale == 4);
 }
 
-// The means of `count` squares of a plane, none of which leaves it. from: the first pixel of the first one.
+// Computes the means of `count` squares that lie within a plane. from: the first pixel of the first square.
 template <int kScale>
 void reduce_row(const std::uint8_t *from, std::ptrdiff_t pitch, int count, std::uint8_t *row) {
   constexpr int kPixels = kScale * kScale;

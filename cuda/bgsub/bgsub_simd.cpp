@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU backend of background subtraction, compiled once per instruction set by Highway. It works on vectors of adjacent
-// pixels, of which each lane takes its own decisions; what no lane of a vector needs is skipped.
+// The CPU backend of background subtraction, compiled once per instruction set by Highway. It works on vectors of
+// adjacent pixels. Each lane is one pixel, with decisions of its own; steps that no lane of a vector needs are skipped.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cuda/bgsub/bgsub_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
@@ -13,7 +13,7 @@
 #define CUDAVISION_BGSUB_ROW_
 namespace cudavision::bgsub {
 
-// A row of pixels. All arrays can be read and written up to the next multiple of Model::kRowMultiple.
+// A row of pixels. All arrays can be read and written up to the next multiple of BgsubShape::kRowMultiple.
 struct Row {
   const std::uint8_t *pixels[3];  // one array for each channel
   const std::uint8_t *kept;       // null: every pixel is learnt
@@ -47,7 +47,7 @@ HWY_INLINE Lanes equal(Integer a, Integer b) { return hn::RebindMask(kFloats, hn
 HWY_INLINE Lanes no_lanes() { return hn::MaskFromVec(hn::Zero(kFloats)); }
 HWY_INLINE Lanes without(Lanes lanes, Lanes others) { return hn::AndNot(others, lanes); }
 
-// The modes of a vector of pixels, from x on.
+// The mixtures of a vector of pixels, the first of which is pixel x of the row.
 template <int kChannels>
 class Mixture {
  public:
@@ -78,7 +78,7 @@ class Mixture {
     return hn::Or(background, hn::And(kept_, equal(counts_, hn::Zero(kIntegers))));
   }
 
-  // The lanes of `open` that are the background in shadow.
+  // Returns those lanes of `open` whose pixels show the background in shadow.
   Lanes shadows(Lanes open) const {
     Lanes found = no_lanes();
     Float total = hn::Zero(kFloats);
@@ -126,8 +126,8 @@ class Mixture {
     hn::StoreU(hn::IfThenElse(lanes, value, hn::LoadU(kFloats, to)), kFloats, to);
   }
 
-  // Lets the first mode that is near learn the pixel, and takes the weights of all modes down. Returns the lanes that are
-  // background.
+  // Decays the weights of all modes, and lets the first mode within rules_.learning_distance of each pixel learn it.
+  // Returns the lanes that are background.
   Lanes visit_modes() {
     Lanes background = no_lanes();
     known_ = learner_ = no_lanes();
@@ -142,8 +142,8 @@ class Mixture {
       const Lanes searching = without(lanes, known_);
       if (!none(searching)) background = hn::Or(background, visit(most_, searching, &next));
       const Lanes pruned = hn::And(lanes, hn::Lt(next, hn::Neg(pruning)));
-      counts_ = hn::Add(counts_,
-                        hn::VecFromMask(kIntegers, hn::RebindMask(kIntegers, pruned)));  // -1 where it is set
+      // As integers, set lanes of a mask are -1.
+      counts_ = hn::Add(counts_, hn::VecFromMask(kIntegers, hn::RebindMask(kIntegers, pruned)));
       next = hn::IfThenZeroElse(pruned, next);
       hn::Store(next, kFloats, weights_[most_]);
       total_ = hn::Add(total_, hn::IfThenElseZero(lanes, next));
@@ -151,7 +151,8 @@ class Mixture {
     return background;
   }
 
-  // Lets a mode learn the pixels that are near. *weight: of the mode in this frame. Returns the lanes that are background.
+  // In the lanes `searching`, lets a mode learn the pixels that are near it and not kept. *weight: the mode's weight in
+  // this frame, to which learning adds. Returns the lanes that are background.
   Lanes visit(int mode, Lanes searching, Float *weight) {
     Float difference[kChannels], distance = hn::Zero(kFloats);
     for (int c = 0; c < kChannels; ++c) {
@@ -180,7 +181,7 @@ class Mixture {
                    hn::Lt(distance, hn::Mul(all(rules_.background_distance), variance)));
   }
 
-  // Moves a mode of each of these lanes before the modes whose weight is not larger than `weight`.
+  // In each of these lanes, moves mode `from` before the modes whose weight is not larger than weight_moved.
   void move_up(Lanes lanes, Integer from, Float weight_moved) {
     for (int mode = most_ - 1; mode > 0 && !none(lanes); --mode) {
       const Lanes here = hn::And(lanes, greater(from, all(mode - 1)));
@@ -207,7 +208,7 @@ class Mixture {
                 weights_[mode]);
   }
 
-  // Makes the pixels of these lanes a mode of their own.
+  // In each of these lanes, makes the pixel the mean of a new mode, which replaces the last one if all modes exist.
   void add_mode(Lanes lanes) {
     const Lanes full = equal(counts_, all(mixtures_));
     counts_ = hn::Sub(counts_, hn::VecFromMask(kIntegers, hn::RebindMask(kIntegers, without(lanes, full))));
@@ -232,10 +233,10 @@ class Mixture {
   Integer counts_;
   const Lanes kept_;
   Float pixel_[kChannels];
-  HWY_ALIGN float weights_[kMaxMixtures][HWY_MAX_BYTES / sizeof(float)];  // of this frame
-  int most_ = 0;  // the number of modes that some lane has, or has had
-  // Set by visit_modes(): the lanes of which some mode is near, the lanes in which a mode has learnt, that mode, its
-  // weight, and the sum of all weights.
+  HWY_ALIGN float weights_[kMaxMixtures][HWY_MAX_BYTES / sizeof(float)];  // the modes' weights in this frame
+  int most_ = 0;                                                          // no lane has more modes than this
+  // Set by visit_modes(). known_: the lanes in which some mode is near the pixel. learner_: those in which a mode has
+  // learnt it; learnt_ is that mode, and learnt_weight_ its weight. total_: the sum of all weights.
   Lanes known_, learner_;
   Integer learnt_;
   Float learnt_weight_, total_;
@@ -331,7 +332,7 @@ class SubtractorCpu final : public Subtractor {
   }
 
  private:
-  // The arrays of a row: three channels, what is kept, and the mask.
+  // The arrays for a row, each of model().pitch bytes: three channels, `kept`, and the mask.
   static constexpr int kArrays = 5;
 
   template <typename Body>

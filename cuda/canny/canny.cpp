@@ -26,11 +26,12 @@ double max_gradient(int aperture) {
   static constexpr int kSmooth[3][7] = {{1, 2, 1}, {1, 4, 6, 4, 1}, {1, 6, 15, 20, 15, 6, 1}};
   static constexpr int kDerive[3][7] = {{-1, 0, 1}, {-1, -2, 0, 2, 1}, {-1, -4, -5, 0, 5, 4, 1}};
   const int *smooth = kSmooth[aperture / 2 - 1], *derive = kDerive[aperture / 2 - 1];
-  // By symmetry dx + dy is as large as |dx| + |dy|. It is largest if the pixels with positive weights are white.
+  // By symmetry the largest |dx| + |dy| equals the largest dx + dy. This occurs where only the pixels with positive
+  // weights in dx + dy are white.
   int white = 0;
   for (int y = 0; y < aperture; ++y)
     for (int x = 0; x < aperture; ++x) white += std::max(smooth[y] * derive[x] + derive[y] * smooth[x], 0);
-  return 255.0 * white + (aperture == 7 ? 32 : 0);  // that of 7 pixels is divided by 16, and rounded
+  return 255.0 * white + (aperture == 7 ? 32 : 0);  // 32 bounds the rounding of gradients to multiples of 16
 }
 
 canny::Thresholds canny::integer_thresholds(const CannyParams &params) {

@@ -25,8 +25,8 @@ namespace {
 // Expands two bits to the bytes 0 and 2 of a word: 1 where the bit is set.
 __device__ inline unsigned to_even_bytes(unsigned bits) { return (bits & 3) * 0x8001u & 0x10001u; }
 
-// Writes the tile whose first pixel is (x0, y0): bytes 255 for the maxima in the cells of `kept` (one word
-// per row of cells), otherwise 0. Each thread writes kSpan pixels of a row.
+// Writes the pixels of the tile whose first pixel is (x0, y0): 255 for the maxima in those cells (of 2 x 2 pixels) that
+// are set in `kept`, which has one word per row of cells; otherwise 0. Each thread writes kSpan pixels of a row.
 __device__ inline void write_edges(const TileMaxima &maxima, const unsigned (&kept)[kCells],
                                    ImageView<std::uint8_t> edges, int x0, int y0) {
   constexpr int kSharers = kTileThreads / kTile, kSpan = kTile / kSharers;
@@ -55,9 +55,9 @@ union TileMemory {  // the components are computed when the gradients are no lon
   ChainMemory chains;
 };
 
-// Blocks on a multiprocessor of a large device at once, by registers. With six, the tiles of one and a half
-// frames of 1080p run at once: some blocks compute the gradients of a frame while blocks of the frame before it
-// wait at barriers or for the kernel ahead.
+// How many blocks shall fit on a multiprocessor at once, which limits the registers of a thread. With six, a large
+// device runs the tiles of one and a half frames of 1080p at once: some blocks compute the gradients of a frame while
+// blocks of the frame before wait at barriers or for the kernel ahead.
 template <int kAperture, bool kL2>
 constexpr int kResidentBlocks = resident_blocks(kTileThreads, kAperture == 7 ? 4
                                                               : kAperture == 5 && kL2 && !kCompilesForHopper
@@ -93,7 +93,7 @@ static __global__ void __launch_bounds__(kTileThreads, kResidentBlocks<kAperture
   resolve_in_tile(rows, memory.chains, graph, ty * graph.tiles_x + tx);
   const int thread = static_cast<int>(threadIdx.x);
   const bool completes = thread < 4 && complete_quad(graph, tx, ty, thread);
-  write_edges(rows, rows.strong, edges, x0, y0);  // while the answers are under way
+  write_edges(rows, rows.strong, edges, x0, y0);  // while the atomics of complete_quad() are under way
   if (thread < 4) complete[thread] = completes;
   __syncthreads();
   join_complete_quads(graph, tx, ty, complete);
@@ -111,7 +111,7 @@ class CannyCuda final : public Canny {
     CUDAVISION_TRY(cells_.allocate(count * kMaxCells));
     CUDAVISION_TRY(cell_count_.allocate(count));
     CUDAVISION_TRY(arrivals_.allocate(count));
-    // The strong node stays its own root. The kernels write every other entry before they read it.
+    // Makes the strong node, entry 0, its own root for good. The kernels write every other entry before they read it.
     CUDAVISION_TRY_CUDA(cudaMemsetAsync(parent_.data(), 0, sizeof(unsigned), execution_.stream));
     return CUDAVISION_CHECK_CUDA(
         cudaMemsetAsync(arrivals_.data(), 0, count * sizeof(unsigned), execution_.stream));

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Canny's edge detector: Sobel gradients, non-maximum suppression, double threshold and hysteresis.
 //
-// J. Canny, "A Computational Approach to Edge Detection", IEEE PAMI 8(6), 1986. The result equals that of
-// cv::Canny byte for byte on both backends: every tie, border and rounding is OpenCV's. The division into
-// stages follows N. J. Pazos Mendez and D. R. Reyes Mesarra, "Procesamiento de imagenes en GPU" (Organizacion
-// del Computador II).
+// J. Canny, "A Computational Approach to Edge Detection", IEEE PAMI 8(6), 1986. The result equals that of cv::Canny
+// byte for byte on both backends: every tie, border and rounding is OpenCV's. The division into stages follows
+// N. J. Pazos Mendez and D. R. Reyes Mesarra, "Procesamiento de imagenes en GPU" (Organizacion del Computador II).
 #pragma once
 
 #include <cstdint>
@@ -36,20 +35,21 @@ struct CannyRanges {
 // than 3, 5 and 7, or a sigma outside GaussianRanges::sigma. NaN is invalid.
 Status validate(const CannyParams &params);
 
-// A magnitude |dx| + |dy| that no gradient exceeds, in units of the Sobel operator of that aperture: with a high threshold
-// of at least this there are no edges in any picture.
+// A magnitude |dx| + |dy| that no gradient exceeds, in units of the Sobel operator of that aperture: with a high
+// threshold of at least this there are no edges in any picture.
 double max_gradient(int aperture);
 
-// Finds edges in pictures of up to one size. Owns its scratch memory. Not thread-safe: use one instance per stream.
+// Finds edges in pictures up to the size given to make_canny(). Owns its scratch memory. Not thread-safe: use one
+// instance per stream.
 class Canny {
  public:
   virtual ~Canny() = default;
 
-  // luma: h x w, uint8. edges: h x w, uint8; set to 255 on edges and 0 elsewhere. Both must be in the
-  // backend's memory, have at most the size given to make_canny(), and not overlap. input: when luma is complete.
-  // Outside the picture luma is replicated and the magnitude is 0, so that pixels on the picture's border can be edges. CUDA: enqueues
-  // two kernels (one without hysteresis, and one more with smoothing) and nothing else. Allocates only in
-  // the first call that smooths. Errors: invalid parameters, wrong sizes, and errors of the device.
+  // luma: h x w, uint8. edges: h x w, uint8; set to 255 on edges and 0 elsewhere. Both must be in the backend's memory,
+  // have at most the size given to make_canny(), and not overlap. input: when luma is complete. Outside the picture
+  // luma is replicated and the magnitude is 0, so that pixels on the picture's border can be edges. CUDA: enqueues two
+  // kernels (one without hysteresis, and one more with smoothing) and nothing else. Allocates only in the first call
+  // that smooths. Errors: invalid parameters, wrong sizes, and errors of the device.
   virtual Status run(ImageView<const std::uint8_t> luma, ImageView<std::uint8_t> edges,
                      const CannyParams &params, Input input = Input::in_stream_order) = 0;
 };

@@ -10,8 +10,8 @@ namespace cudavision::canny {
 
 Thresholds integer_thresholds(const CannyParams &params);
 
-// Returns an error if Canny::run() must refuse its arguments: the size of an image is not made_for, or a
-// parameter is invalid.
+// Returns an error if Canny::run() must refuse its arguments: luma is larger than made_for, edges has another size than
+// luma, or a parameter is invalid.
 Status check_run(Size luma, Size edges, Size made_for, const CannyParams &params);
 
 Status make_canny_cpu(const Execution &execution, Size size, std::unique_ptr<Canny> *canny);

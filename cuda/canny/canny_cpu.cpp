@@ -92,11 +92,11 @@ class CannyCpu final : public Canny {
   }
 
   Execution execution_;
-  Size most_, size_;                   // that of make_canny(), and that of the last picture
+  Size most_, size_;                   // the size given to make_canny(), and that of the last picture
   Bitmap mask_, edges_;                // weak and strong maxima; pixels found to be edges
   std::vector<int> boundaries_;        // strip i holds rows [boundaries_[i], boundaries_[i + 1])
-  std::vector<int> inner_boundaries_;  // without the first and the last
-  int fitted_threads_ = 0;  // the number of threads that the strips are for; 0: they are not for this size
+  std::vector<int> inner_boundaries_;  // boundaries_ without the first and the last one
+  int fitted_threads_ = 0;             // the threads that boundaries_ are made for; 0: they must be made anew
   PerThread<RowScratch> rows_;
   PerThread<WorkList> lists_;
   std::unique_ptr<Gaussian> gaussian_;

@@ -6,9 +6,8 @@
 
 namespace cudavision::canny {
 
-// The Sobel operator is separable: the outer product of a smoothing and a derivative filter, each with
-// `aperture` coefficients. With aperture 7 the result is divided by 16 and rounded half to even, as in
-// cv::Canny.
+// The Sobel operator is separable: the outer product of a smoothing and a derivative filter, each with `aperture`
+// coefficients. With aperture 7 the result is divided by 16 and rounded half to even, as in cv::Canny.
 template <int kAperture>
 CUDAVISION_HOST_DEVICE constexpr int smooth_coefficient(int k) {
   constexpr int k3[] = {1, 2, 1}, k5[] = {1, 4, 6, 4, 1}, k7[] = {1, 6, 15, 20, 15, 6, 1};
@@ -28,8 +27,7 @@ CUDAVISION_HOST_DEVICE constexpr int scale_gradient(int v) {
   return kAperture == 7 ? divide_by_16(v) : v;
 }
 
-// The L1 magnitude |dx| + |dy|, or the square dx^2 + dy^2 of the L2 magnitude. The L2 thresholds are squared
-// too.
+// The L1 magnitude |dx| + |dy|, or the square dx^2 + dy^2 of the L2 magnitude. The L2 thresholds are squared too.
 template <bool kL2>
 CUDAVISION_HOST_DEVICE constexpr int magnitude(int dx, int dy) {
   return kL2 ? dx * dx + dy * dy : (dx < 0 ? -dx : dx) + (dy < 0 ? -dy : dy);

@@ -20,8 +20,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // smooth_coefficient or derive_coefficient (canny_rules.h).
 using Coefficient = int (*)(int);
 
-// The sum of coefficient(k) * load(k). Bounds and coefficients are constants, so that the compiler unrolls
-// the loop.
+// The sum of coefficient(k) * load(k). Bounds and coefficients are constants, so that the compiler unrolls the loop.
 template <int kAperture, Coefficient coefficient, class D, class Load>
 HWY_INLINE hn::Vec<D> convolve(D d, const Load &load) {
   using T = hn::TFromD<D>;
@@ -42,8 +41,8 @@ HWY_INLINE hn::Vec<D> convolve(D d, const Load &load) {
   return sum;
 }
 
-// Smooths and differentiates the columns around row y, then replicates the first and the last element into
-// the margins.
+// Filters the columns around row y: writes their smoothed values and their derivatives to `scratch`, then replicates
+// the first and the last element of each result into the margins.
 template <int kAperture>
 void vertical_pass(ImageView<const std::uint8_t> luma, int y, RowScratch &scratch) {
   constexpr int kRadius = kAperture / 2;
@@ -81,7 +80,7 @@ void vertical_pass(ImageView<const std::uint8_t> luma, int y, RowScratch &scratc
     }
 }
 
-// Apertures 3 and 5, for which 16 bits suffice: sums are at most 12240.
+// Computes dx and dy from the results of vertical_pass(), for apertures 3 and 5: sums, at most 12240, fit 16 bits.
 template <int kAperture>
 void horizontal_pass(RowScratch &scratch, std::int16_t *dx, std::int16_t *dy) {
   constexpr int kRadius = kAperture / 2;
@@ -97,7 +96,7 @@ void horizontal_pass(RowScratch &scratch, std::int16_t *dx, std::int16_t *dy) {
   }
 }
 
-// Aperture 7: sums need 32 bits until they are divided by 16.
+// The version of horizontal_pass() for aperture 7: sums need 32 bits until they are divided by 16.
 template <>
 void horizontal_pass<7>(RowScratch &scratch, std::int16_t *dx, std::int16_t *dy) {
   const std::int16_t *smooth = scratch.smooth() - 3, *derive = scratch.derive() - 3;
@@ -153,8 +152,7 @@ void gradient_row(ImageView<const std::uint8_t> luma, int y, RowScratch &scratch
   std::fill(magnitude + luma.width, magnitude + padded + 1, T{0});
 }
 
-// The pixels of one vector that are local maxima above the low threshold (mask) and above the high one
-// (strong).
+// The pixels of one vector that are local maxima above the low threshold (mask) and above the high one (strong).
 template <class D>
 struct MaximaMasks {
   hn::Mask<D> mask, strong;
@@ -177,8 +175,8 @@ HWY_INLINE MaximaMasks<D> suppress(D d, const T *above, const T *row, const T *b
   const auto vertical = hn::Gt(ay, hn::Add(t, hn::Add(ax, ax)));
   const auto rising = hn::Lt(hn::Xor(gx, gy), hn::Zero(d));
   const auto one = hn::Set(d, 1);
-  // m must exceed the neighbour before it. It must also exceed the neighbour after it or, except on
-  // diagonals, equal it: m >= after is computed as m > after - 1.
+  // The magnitude m must exceed `before`, that of the first neighbour in the gradient's direction. It must also exceed
+  // `after`, that of the second one, or, except on diagonals, equal it: m >= after is computed as m > after - 1.
   auto before = hn::IfThenElse(rising, hn::LoadU(d, above + 1), hn::LoadU(d, above - 1));
   auto after = hn::IfThenElse(rising, hn::LoadU(d, below - 1), hn::LoadU(d, below + 1));
   before = hn::IfThenElse(vertical, hn::Load(d, above), before);
@@ -258,7 +256,7 @@ void expand_bits(const std::uint64_t *bits, int width, std::uint8_t *edges) {
   const auto expand = [&](int x) HWY_ATTR { return hn::VecFromMask(d, hn::LoadMaskBits(d, bytes + x / 8)); };
   int x = 0;
   for (; lanes >= 8 && x + lanes <= width; x += lanes)
-    hn::StoreU(expand(x), d, edges + x);  // whole bytes of bits
+    hn::StoreU(expand(x), d, edges + x);  // x is a multiple of 8: the bits start at a byte
   for (; x < width; ++x) edges[x] = (bytes[x / 8] >> (x % 8) & 1) != 0 ? 255 : 0;
 }
 
@@ -274,8 +272,8 @@ RowScratch::RowScratch(int width)
       rows_(hwy::AllocateAligned<std::int16_t>(static_cast<std::size_t>(stride_) * 6)),
       magnitudes_(hwy::AllocateAligned<std::int32_t>(static_cast<std::size_t>(stride_) * 3)) {
   if (!rows_ || !magnitudes_) throw std::bad_alloc();
-  // Vectors extend beyond the last pixel. Their results there are discarded, but the elements must be
-  // initialised.
+  // Vectors extend beyond the last pixel of a row. Results from there are discarded, but the elements that are read
+  // must be initialised.
   std::fill_n(rows_.get(), stride_ * 6, std::int16_t{0});
 }
 

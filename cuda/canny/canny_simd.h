@@ -20,18 +20,18 @@ class RowScratch {
 
   explicit RowScratch(int width);
 
-  // The results of the vertical pass: the columns, smoothed and differentiated.
+  // The results of the vertical pass for one row: the columns, smoothed and differentiated.
   std::int16_t *smooth() { return row16(0); }
   std::int16_t *derive() { return row16(1); }
-  // The gradients of the last two rows.
+  // The gradients of row y, one of the last two rows that were computed.
   std::int16_t *dx(int y) { return row16(2 + (y & 1)); }
   std::int16_t *dy(int y) { return row16(4 + (y & 1)); }
-  // The magnitudes of the last three rows, y >= -1. T: int16 for L1 (at most 24480), int32 for L2.
+  // The magnitudes of row y >= -1, one of the last three computed. T: int16 for L1 (at most 24480), int32 for L2.
   template <typename T>
   T *magnitude(int y) {
     return reinterpret_cast<T *>(magnitudes_.get() + stride_ * ((y + 3) % 3)) + kMargin;
   }
-  // For pictures of that width, at most the one given to the constructor.
+  // Sets the width of the pictures, at most the one given to the constructor.
   void fit(int width) { padded_width_ = divide_up(width, 64) * 64; }
   int padded_width() const { return padded_width_; }
 

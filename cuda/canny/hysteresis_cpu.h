@@ -10,9 +10,8 @@
 
 namespace cudavision::canny {
 
-// The work list of hysteresis: words of a bitmap that still have to be visited. It holds each word at most
-// once, so that the memory reserved at construction suffices. It cannot be copied, because a copy would lose
-// that capacity.
+// The work list of hysteresis: words of a bitmap that still have to be visited. It holds each word at most once, so
+// that the memory reserved at construction suffices. It cannot be copied, because a copy would lose that capacity.
 class WorkList {
  public:
   struct Word {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Hysteresis inside one tile, by connected components.
 //
-// The set pixels of a cell of 2 x 2 pixels touch one another, so that each cell belongs to one component.
-// Adjacent cells of a row that touch form a chain; bit operations on words of 32 cells find the chains of a
-// row. Chains with a strong pixel are edges and need no further work; most chains are of this kind. The other
-// (weak) chains are numbered from 1 in row-major order. One thread per chain unites it by union-find with the
-// chains of the row above that it touches. Chains that touch a strong chain are united with chain 0, which
-// represents all strong chains.
+// The set pixels of a cell of 2 x 2 pixels touch one another, so that each cell belongs to one component. Adjacent
+// cells of a row that touch form a chain; bit operations on words of 32 cells find the chains of a row. Chains with a
+// strong pixel are edges and need no further work; most chains are of this kind. The other (weak) chains are numbered
+// from 1 in row-major order. One thread per chain unites it by union-find with the chains of the row above that it
+// touches. Chains that touch a strong chain are united with chain 0, which represents all strong chains.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -23,8 +22,8 @@ namespace cudavision::canny {
 constexpr int kMaxChains = 1 + kMaxCells;  // chains per tile, chain 0 included
 constexpr unsigned kStrongChain = 0;
 
-// The state of a component, in the entry of its root: kTouchesBorder if it touches the tile's border, and 1 +
-// the index of its node in the bits from kNodeShift on (0 if it has no node).
+// The bits of ChainMemory::state, which holds the state of a component in the entry of its root: kTouchesBorder if it
+// touches the tile's border, and 1 + the index of its node in the bits from kNodeShift on (0 if it has no node).
 constexpr unsigned kTouchesBorder = 1;
 constexpr int kNodeShift = 8;
 
@@ -47,8 +46,8 @@ struct TileRows : TileMaxima {
 // The weak chains of a tile in shared memory, as structure of arrays; index 0 is kStrongChain.
 struct ChainMemory {
   unsigned parent[kMaxChains];     // union-find forest
-  unsigned state[kMaxChains];      // of the component, in the entry of its root
-  unsigned root[kMaxChains];       // when all unions are done
+  unsigned state[kMaxChains];      // the state of the component, in the entry of its root
+  unsigned root[kMaxChains];       // the root of each chain's set, stored when all unions are done
   std::uint16_t head[kMaxChains];  // the position (x, y) of the first cell, as kCells * y + x
 };
 
@@ -74,8 +73,7 @@ __device__ inline CellPosition head_of(const ChainMemory &chains, int chain) {
   return {chains.head[chain] % kCells, chains.head[chain] / kCells};
 }
 
-// Returns `cells` and all cells that follow them in their chains. The carry of the sum runs to the end of a
-// chain.
+// Returns `cells` and all cells that follow them in their chains. The carry of the sum runs to the end of a chain.
 __device__ inline unsigned spread_right(unsigned cells, unsigned linked) {
   const unsigned next = cells << 1 & linked;
   return cells | next | (((linked + next) ^ linked) & linked);
@@ -85,8 +83,7 @@ __device__ inline unsigned spread_over_chains(unsigned cells, unsigned linked) {
   return spread_right(cells, linked) | __brev(spread_right(__brev(cells), __brev(linked >> 1)));
 }
 
-// Computes the words of `rows` from the pixels and from the strong cells. Called by one warp; lane y handles
-// row y.
+// Computes the other words of `rows` from its pixels and strong cells. Called by one warp; lane y handles row y.
 __device__ inline void link_rows(TileRows &rows, int y) {
   const auto [upper_left, upper_right] = rows.pixels[2 * y];
   const auto [lower_left, lower_right] = rows.pixels[2 * y + 1];
@@ -103,7 +100,7 @@ __device__ inline void link_rows(TileRows &rows, int y) {
   const unsigned above_linked = __shfl_up_sync(kFullWarp, linked, 1),
                  above_strong = __shfl_up_sync(kFullWarp, strong, 1);
   const auto [above_left, above_right] = y == 0 ? PixelRow{0, 0} : rows.pixels[2 * y - 1];
-  // Pairs of cells that touch. A pair is left out if another pair and the links in the two rows imply it.
+  // Pairs of touching cells of this row and the row above, except those that another pair and the links imply.
   const unsigned all_up = upper & (above_left | above_right);
   const unsigned up = all_up & ~(linked & above_linked & all_up << 1);
   const unsigned up_left = upper_left & above_right << 1 & ~(all_up & above_linked) & ~(linked & all_up << 1);
@@ -124,8 +121,8 @@ __device__ inline void link_rows(TileRows &rows, int y) {
   if (y == kCells - 1) rows.chain_end = 1 + last;
 }
 
-// Makes each weak chain (a run of linked cells of a row) a set of its own, or a member of set kStrongChain if it touches a
-// strong chain. A thread handles the chains that start in its part of a row.
+// Makes each weak chain (a run of linked cells of a row) a set of its own, or a member of set kStrongChain if it
+// touches a strong chain. A thread handles the chains that start in its part of a row.
 __device__ inline void make_chains(const TileRows &rows, ChainMemory &chains) {
   constexpr int kSharers = kTileThreads / kCells, kShare = kCells / kSharers;
   const int thread = static_cast<int>(threadIdx.x), y = thread / kSharers;
@@ -140,9 +137,8 @@ __device__ inline void make_chains(const TileRows &rows, ChainMemory &chains) {
   }
 }
 
-// Unites a weak chain with the weak chains of the row above that it touches. A single loop performs one step
-// of a union per iteration, so that a lane can start its next union while other lanes are still busy with
-// theirs.
+// Unites a weak chain with the weak chains of the row above that it touches. A single loop performs one step of a union
+// per iteration, so that a lane can start its next union while other lanes are still busy with theirs.
 __device__ inline void unite_with_row_above(const TileRows &rows, ChainMemory &chains, int chain) {
   const auto [x, y] = head_of(chains, chain);
   const unsigned members = cells_of_chain(rows.linked[y], x);
@@ -164,8 +160,8 @@ __device__ inline void unite_with_row_above(const TileRows &rows, ChainMemory &c
   }
 }
 
-// Stores the root of a chain. Marks the cells of the chain as strong if it is connected to a strong one;
-// otherwise passes kTouchesBorder on to the root.
+// Stores the root of a chain. If it is kStrongChain, marks the cells of the chain as strong; otherwise passes the
+// chain's kTouchesBorder on to the root.
 __device__ inline void find_root_of(TileRows &rows, ChainMemory &chains, int chain) {
   const unsigned root = find_root(chains.parent, static_cast<unsigned>(chain));
   chains.root[chain] = root;
@@ -183,9 +179,10 @@ __device__ inline void make_node(TileRows &rows, ChainMemory &chains, int chain,
   if (chains.root[chain] != static_cast<unsigned>(chain) || chains.state[chain] != kTouchesBorder) return;
   const int index = atomicAdd(&rows.node_count, 1);
   const unsigned node = graph.node(tile, index);
-  // Blocks that follow links of other tiles to this node have not acquired this write. By PTX's axioms alone, their atomicCAS
-  // might still act on the older value. It cannot where the atomics of a device act on one copy of a word, in its L2 cache:
-  // this write is there before the link to the node is. To acquire and release with each atomicCAS would order them.
+  // A block that follows links of other tiles to this node has not acquired this write. By the axioms of PTX alone, its
+  // atomicCAS might still read the older value. It cannot where all atomics of a device act on the one copy of a word
+  // in the L2 cache, because this write arrives there before the link to the node does. An atomicCAS that acquires and
+  // releases would order them everywhere.
   relaxed_store(&graph.parent[node], node);
   chains.state[chain] = kTouchesBorder | static_cast<unsigned>(index + 1) << kNodeShift;
 }
@@ -238,10 +235,10 @@ __device__ inline void mark_border(const TileRows &rows, const ChainMemory &chai
       static_cast<std::uint16_t>((first ? code : 0) | (second ? code << 8 : 0));
 }
 
-// Performs hysteresis inside the tile, whose maxima are in `rows`. Components with a strong pixel become
-// edges: afterwards rows.strong holds their cells. Weak components that do not touch the tile's border are
-// dropped. The others become nodes of the graph, and their cells are stored there; this waits for the kernel ahead. All
-// threads of the block must call it, after a barrier.
+// Performs hysteresis inside the tile, whose maxima are in `rows`. Components with a strong pixel become edges:
+// afterwards rows.strong holds their cells. Weak components that do not touch the tile's border are dropped. The other
+// components become nodes of the graph, and their cells are stored there, after wait_for_kernel_ahead(). All threads of
+// the block must call it, after a barrier.
 __device__ inline void resolve_in_tile(TileRows &rows, ChainMemory &chains, const TileGraph &graph,
                                        int tile) {
   const int thread = static_cast<int>(threadIdx.x);
@@ -256,7 +253,7 @@ __device__ inline void resolve_in_tile(TileRows &rows, ChainMemory &chains, cons
   for_each_chain([&](int chain) { unite_with_row_above(rows, chains, chain); });
   __syncthreads();
   for_each_chain([&](int chain) { find_root_of(rows, chains, chain); });
-  wait_for_kernel_ahead();  // its blocks may still read the graph of the frame before
+  wait_for_kernel_ahead();  // that kernel may still read the graph of the frame before
   __syncthreads();
   for_each_chain([&](int chain) { make_node(rows, chains, chain, graph, tile); });
   __syncthreads();

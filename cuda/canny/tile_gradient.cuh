@@ -16,19 +16,20 @@ namespace cudavision::canny {
 
 constexpr int kTileThreads = 256;
 constexpr int kStripRows = kTile * 32 / kTileThreads;  // rows per warp
-// Columns of luma on each side of the tile: 3 for aperture 7 and 1 for the neighbour. They make whole words.
+// Columns of luma on each side of the tile: 3 for aperture 7 and 1 for the neighbours of border pixels, together a
+// word.
 constexpr int kHalo = 4;
 constexpr int kLumaWords = (kTile + 2 * kHalo) / 4;
 
-// The luma of a tile and its halo, and the ranks of the magnitudes, in shared memory.
+// In shared memory: the luma of a tile and its halo, and the ranks of the gradient magnitudes (see rank_of()).
 template <int kAperture, bool kL2>
 struct GradientMemory {
   static constexpr int kRadius = kAperture / 2;
   static constexpr int kLumaRows = kTile + 2 * (kRadius + 1);
-  // Columns of ranks on each side of the tile. One column would do for the neighbour; the second keeps pairs
-  // of columns aligned.
+  // Columns of ranks on each side of the tile. One column would do for the neighbours of border pixels; the second
+  // keeps pairs of columns aligned.
   static constexpr int kMargin = 2;
-  // With L1, floats represent the integers exactly (sums are below 2^24), and run at twice the rate.
+  // With L1, floats represent the integers exactly (sums are below 2^24), and their arithmetic is twice as fast.
   using Value = std::conditional_t<kL2, int, float>;
 
   // With L1, magnitudes are below 2^16: the lower half of a rank is enough.
@@ -57,21 +58,22 @@ __device__ inline int rank_of(float dx, float dy) {
 }
 __device__ inline int rank_of(int dx, int dy) { return magnitude<true>(dx, dy); }
 
-// The directions of the gradients of a lane's pixels, one signed byte each, so that they take few registers: the
-// distance in GradientMemory::rank from a pixel to the second of its two neighbours in this direction. The first one
-// lies at the opposite distance. Of two equal neighbours the left or the upper one wins; on diagonals both must be
-// smaller, so that their order does not matter, and the distance is negative.
+// The directions of the gradients of a lane's pixels, one signed byte each, so that they take few registers. The byte
+// is the distance in GradientMemory::rank from the pixel to the second of its two neighbours in this direction; the
+// first one lies at the opposite distance. In rows and columns the distance is positive: the second neighbour is to the
+// right or below, and may equal the pixel, so that of two equal maxima the left or upper one wins. On diagonals it is
+// negative: both neighbours must be smaller than the pixel.
 class LaneSteps {
  public:
-  // Each pixel is set once.
+  // Must be called only once for each pixel.
   __device__ void set(int row, int column, int step) {
     words_[row / 2] |= static_cast<unsigned>(step & 255) << shift(row, column);
-#ifdef __CUDA_ARCH__  // keeps the compiler from setting them all at the end, which would take 15 more registers
+#ifdef __CUDA_ARCH__  // keeps the compiler from setting all steps at the end, which would take 15 more registers
     asm volatile("" : "+r"(words_[row / 2]));
 #endif
   }
   __device__ int get(int row, int column) const {
-#ifdef __CUDA_ARCH__  // one instruction instead of two: its third operand repeats the sign of the byte in the upper ones
+#ifdef __CUDA_ARCH__  // one instruction instead of two: its third operand repeats the byte's sign in the upper bytes
     int step;
     const int byte = shift(row, column) / 8;
     asm("prmt.b32 %0, %1, 0, %2;" : "=r"(step) : "r"(words_[row / 2]), "r"(0x8880 + 0x1111 * byte));
@@ -144,7 +146,7 @@ __device__ inline float multiply_add(int a, float b, float c) {
   return __fmaf_rn(static_cast<float>(a), b, c);
 }
 
-// The two horizontal passes of the Sobel operator, at columns x to x + kColumns - 1 of row r of
+// The results of the two horizontal passes of the Sobel operator, at columns x to x + kColumns - 1 of row r of
 // GradientMemory::luma.
 template <typename Value, int kColumns>
 struct RowSums {
@@ -233,8 +235,8 @@ __device__ void strip_gradients(GradientMemory<kAperture, kL2> &memory, int x, i
   }
 }
 
-// The ranks, numbers that order pixels as their gradient magnitudes do, of the pixels in columns x to x + kColumns - 1 of
-// one row. Outside the frame they are 0.
+// The ranks, numbers that order pixels as their gradient magnitudes do, of the pixels in columns x to x + kColumns - 1
+// of one row. Outside the frame they are 0.
 template <int kColumns, int kAperture, bool kL2>
 __device__ auto ranks_at(const GradientMemory<kAperture, kL2> &memory, int x, int y, Region frame) {
   using Memory = GradientMemory<kAperture, kL2>;
@@ -251,7 +253,7 @@ __device__ auto ranks_at(const GradientMemory<kAperture, kL2> &memory, int x, in
 }
 
 // Computes the ranks around the tile: the first warp those of the row above, the last warp those of the row below, and
-// the others those of the columns beside it, with the corners.
+// the other warps those of the columns to the left and right, with the corners.
 template <int kAperture, bool kL2>
 __device__ void find_ring(GradientMemory<kAperture, kL2> &memory, Region frame) {
   using Memory = GradientMemory<kAperture, kL2>;
@@ -293,7 +295,7 @@ struct TileMaxima {
   unsigned strong[kCells];  // bit x: cell (x, y) has a maximum above the high threshold
 };
 
-// Suppresses non-maxima, and writes the maxima of the warp's strip to `found`.
+// Performs non-maximum suppression in the warp's strip, and writes the strip's maxima to `found`.
 template <int kAperture, bool kL2>
 __device__ void suppress(GradientMemory<kAperture, kL2> &memory, const LaneSteps &steps,
                          Thresholds thresholds, int x, int y, TileMaxima &found) {

@@ -22,8 +22,7 @@ constexpr int kMaxCells = kCells * kCells;  // cells per tile
 constexpr int kMaxNodes = 128;
 constexpr unsigned kStrongNode = 0;
 
-// Each pixel of a tile's border has a code: kNoEdge, kStrong (an edge), or 1 + the index of its node in the
-// tile.
+// Each pixel of a tile's border has a code: kNoEdge, kStrong (an edge), or 1 + the index of its node in the tile.
 enum Side { kTop, kBottom, kLeft, kRight, kSides };
 constexpr std::uint8_t kNoEdge = 0, kStrong = 255;
 
@@ -51,7 +50,7 @@ struct TileGraph {
   std::uint8_t *border;  // [tiles][kSides][kTile]: codes of the border pixels, by increasing x or y
   unsigned *cells;       // [tiles][kMaxCells]: undecided cells, packed
   int *cell_count;       // [tiles]: number of undecided cells
-  unsigned *arrivals;    // [tiles]: tiles of the quad that are complete; 0 between frames
+  unsigned *arrivals;    // [tiles]: how many tiles of the quad (see below) are complete; 0 between frames
 
   CUDAVISION_HOST_DEVICE unsigned node(int tile, int index) const {
     return 1u + static_cast<unsigned>(tile) * kMaxNodes + static_cast<unsigned>(index);
@@ -78,8 +77,8 @@ __device__ inline NodePair pair_of(const TileGraph &graph, int tile_a, std::uint
           b == kStrong ? kStrongNode : graph.node(tile_b, b - 1)};
 }
 
-// The pairs of pixel i of a side with the pixels of the neighbour tile's facing side that touch it. Adjacent
-// pixels of one side belong to one component, so that most pairs are redundant; these are left out.
+// Sets `pairs` to the nodes to be united because pixel i of a side touches pixels of the neighbouring tile's facing
+// side. Adjacent pixels of one side belong to one component, so that most pairs are redundant; these are left out.
 __device__ inline void pairs_of_sides(const TileGraph &graph, int tile_a, Side side_a, int tile_b,
                                       Side side_b, int i, NodePair (&pairs)[2]) {
   const std::uint8_t *own = graph.side(tile_a, side_a), *facing = graph.side(tile_b, side_b);
@@ -96,13 +95,13 @@ __device__ inline void pairs_of_sides(const TileGraph &graph, int tile_a, Side s
   }
 }
 
-// A quad is a tile with its right, lower and lower right neighbours, as far as the frame has them.
+// A quad is a tile with its right, lower and lower right neighbours, as far as they lie in the frame. It is joined by
+// one thread for each pixel of the tile's right and bottom sides.
 constexpr int kQuadThreads = 2 * kTile;
 
-// Joins the tile (tx, ty) with its neighbours along its right side, along its bottom side, and at its bottom
-// right corner, where four tiles meet. Called by kQuadThreads threads, when all tiles of the quad are
-// complete. A single loop performs one step of a union per iteration, so that lanes do not wait for one
-// another between their pairs.
+// Joins the tile (tx, ty) with its neighbours along its right side, along its bottom side, and at its bottom right
+// corner, where four tiles meet. Called by kQuadThreads threads, when all tiles of the quad are complete. A single loop
+// performs one step of a union per iteration, so that lanes do not wait for one another between their pairs.
 __device__ inline void join_quad(const TileGraph &graph, int tx, int ty, int thread) {
   constexpr int kLast = kTile - 1;
   const int tile = ty * graph.tiles_x + tx, right = tile + 1, below = tile + graph.tiles_x;
@@ -131,9 +130,8 @@ __device__ inline void join_quad(const TileGraph &graph, int tx, int ty, int thr
   }
 }
 
-// Counts the tile (tx, ty) as complete in one of the quads that it belongs to (`which`: 0 to 3), and returns
-// true if the quad is complete by it (last-block pattern). The tile's borders and nodes must have been
-// written before a barrier.
+// Counts the tile (tx, ty) as complete in one of the quads that it belongs to (`which`: 0 to 3), and returns true if
+// the quad is complete now (last-block pattern). The tile's borders and nodes must have been written before a barrier.
 __device__ inline bool complete_quad(const TileGraph &graph, int tx, int ty, int which) {
   const int left = tx - which % 2, top = ty - which / 2;
   if (left < 0 || top < 0) return false;
@@ -142,7 +140,8 @@ __device__ inline bool complete_quad(const TileGraph &graph, int tx, int ty, int
   return arrive(&graph.arrivals[top * graph.tiles_x + left], others) == others;
 }
 
-// Joins the quads that are complete by the tile (tx, ty). Every thread of the block must call.
+// Joins the quads that the tile (tx, ty) has completed. complete[i]: what complete_quad() returned for quad i. Every
+// thread of the block must call this.
 __device__ inline void join_complete_quads(const TileGraph &graph, int tx, int ty,
                                            const bool (&complete)[4]) {
   const int thread = static_cast<int>(threadIdx.x), at_once = static_cast<int>(blockDim.x) / kQuadThreads;

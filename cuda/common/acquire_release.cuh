@@ -7,9 +7,9 @@
 
 namespace cudavision {
 
-// Adds 1 to a counter in global memory, or sets it to 0 if it is `last`, and returns its old value. Releases
-// all writes of the block before its last barrier, and acquires those of the blocks that arrived earlier: the
-// calling thread sees them, and so does its block after the next barrier.
+// Called by one thread of a block. Adds 1 to a counter in global memory, or sets the counter to 0 if its value is
+// `last`, and returns the old value. Releases all writes of the block before its last barrier, and acquires those of
+// the blocks that called arrive() earlier: the calling thread sees them at once, its block after the next barrier.
 __device__ inline unsigned arrive(unsigned *counter, unsigned last = ~0u) {
 #ifndef CUDAVISION_EMULATED_CUDA
   unsigned before;
@@ -23,7 +23,7 @@ __device__ inline unsigned arrive(unsigned *counter, unsigned last = ~0u) {
 #endif
 }
 
-// Reads a counter in global memory, and acquires the writes of the blocks that have arrived at it.
+// Reads the counter of arrive(), and acquires the writes of all blocks that have called arrive() on this counter.
 __device__ inline unsigned arrivals_at(const unsigned *counter) {
 #ifndef CUDAVISION_EMULATED_CUDA
   unsigned now;
@@ -37,7 +37,7 @@ __device__ inline unsigned arrivals_at(const unsigned *counter) {
 #endif
 }
 
-// Reads a word that another thread may write, past L1, and acquires nothing: for loops that wait.
+// Reads a word in global memory that another thread may write. Bypasses L1 and acquires nothing: for polling loops.
 __device__ inline unsigned long long relaxed_load(const unsigned long long *word) {
 #ifndef CUDAVISION_EMULATED_CUDA
   unsigned long long now;
@@ -51,7 +51,7 @@ __device__ inline unsigned long long relaxed_load(const unsigned long long *word
 #endif
 }
 
-// Writes a word that other threads may access with relaxed_load() or by atomics, past L1, and releases nothing.
+// Writes a word that other threads read by relaxed_load() or change by atomics. Bypasses L1 and releases nothing.
 __device__ inline void relaxed_store(unsigned long long *word, unsigned long long value) {
 #ifndef CUDAVISION_EMULATED_CUDA
   asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(word)), "l"(value)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A copy to shared memory that a thread does not wait for when it begins it (CUDA C++ Programming Guide, "Asynchronous
-// Data Copies").
+// Asynchronous copies to shared memory, which a thread begins and waits for later (CUDA C++ Programming Guide,
+// "Asynchronous Data Copies"). Before compute capability 8.0 the copies are synchronous.
 #pragma once
 
 #include <cuda_runtime.h>
 
 namespace cudavision {
 
-// Copies 16 bytes of global memory. It bypasses L1.
+// Begins to copy 16 bytes from global to shared memory. Bypasses L1.
 __device__ inline void begin_copy(uint4 *shared, const uint4 *from) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
@@ -19,8 +19,8 @@ __device__ inline void begin_copy(uint4 *shared, const uint4 *from) {
 #endif
 }
 
-// The same for pinned host memory, of which L1 could hold an old value for as long as the kernel runs. Without
-// asynchronous copies, only the first of the four words is copied.
+// begin_copy() for pinned host memory. Bypasses L1, which could hold an old value for as long as the kernel runs.
+// Before compute capability 8.0, only the first of the four words is copied.
 __device__ inline void begin_copy_from_host(uint4 *shared, const uint4 *from) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   begin_copy(shared, from);

@@ -18,15 +18,15 @@
 namespace cudavision {
 namespace {
 
-// A file that holds one number; SIZE_MAX if it holds none, such as the word "max".
+// The number in a file, or SIZE_MAX if the file is missing or holds no number, but for example the word "max".
 std::size_t number_in(const std::string &path) {
   std::ifstream file(path);
   std::size_t number = SIZE_MAX;
   return file >> number ? number : SIZE_MAX;
 }
 
-// The least number in the files called `name` of a group and of those that contain it. group: its path below
-// root, which begins with a slash.
+// The least number in the files called `name` of a control group and of all groups that contain it. group: the path of
+// the group below `root`, beginning with a slash.
 std::size_t least_up_from(const std::string &root, std::string group, const char *name) {
   std::size_t least = SIZE_MAX;
   for (;;) {
@@ -42,7 +42,7 @@ std::string contents_of(const char *path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// SIZE_MAX if the system does not tell, as in a sandbox that forbids the question. sysconf() would then return anything.
+// SIZE_MAX if sysinfo() fails, as in a sandbox that forbids it. sysconf() would then return an arbitrary number.
 std::size_t physical_memory() {
   struct sysinfo facts {};
   return sysinfo(&facts) == 0 ? static_cast<std::size_t>(facts.totalram) * facts.mem_unit : SIZE_MAX;
@@ -63,8 +63,8 @@ Status available_on_device(const Execution &, std::size_t *bytes) {
 
 }  // namespace
 
-// A line is "number:controllers:path". Version 2 has one line, without controllers. Inside a container the path
-// may be that of the host; then the limit stands at the root of the mount.
+// A line of `groups` is "number:controllers:path". With version 2 there is one line, without controllers. Inside a
+// container the path may be that of the host; the limit is then in the file at the root of the mount.
 std::size_t memory_limit_of_groups(const std::string &groups, const std::string &root) {
   std::size_t least = SIZE_MAX;
   std::istringstream lines(groups);

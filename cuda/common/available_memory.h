@@ -9,8 +9,8 @@
 
 namespace cudavision {
 
-// CUDA: the free memory of the current device. CPU: the physical memory of the machine, because the system can
-// reclaim caches and swap, or the limit of the control group (container) of this process, if that is less.
+// CUDA: the free memory of the current device. CPU: the physical memory (not the free memory: the system can reclaim
+// caches and swap), or the limit of the control group (container) of this process, if that is less.
 Status available_memory(const Execution &execution, std::size_t *bytes);
 
 // The least memory limit of a process's control group and of the groups that contain it, in version 1 or 2 of

@@ -25,7 +25,7 @@ constexpr int kMaxSide = 16384;  // the largest width and height of a frame, in 
 
 inline Status no_cuda_in_this_build() { return {Status::Code::no_device, "this build has no CUDA backend"}; }
 
-// A factory of one backend.
+// A function that constructs one backend of an algorithm for images of one size.
 template <typename Algorithm>
 using Maker = Status (*)(const Execution &, Size, std::unique_ptr<Algorithm> *);
 
@@ -47,7 +47,7 @@ inline Status check_sides(Size size) {
                           std::to_string(kMaxSide));
 }
 
-// Fails if the region to draw on is empty or does not lie within a frame of this size.
+// Fails if the region to draw on is empty or leaves a frame of this size.
 inline Status check_region(Region region, Size frame) {
   if (region.width >= 1 && region.height >= 1 && lies_within(region, frame)) return {};
   return invalid_argument("the region to draw on leaves the frame");
@@ -64,8 +64,7 @@ Status run_on_backend(const Execution &execution, Status (*cpu)(const Execution 
   return catch_bad_alloc([&] { return function(execution, arguments...); });
 }
 
-// Constructs an algorithm with the factory of execution's backend. Each side of the image must have 1 to
-// kMaxSide pixels.
+// Constructs an algorithm with the Maker of execution.backend. Each side of the image must have 1 to kMaxSide pixels.
 template <typename Algorithm>
 Status make_on_backend(const Execution &execution, Size size, std::unique_ptr<Algorithm> *algorithm,
                        std::type_identity_t<Maker<Algorithm>> cpu,
@@ -74,7 +73,7 @@ Status make_on_backend(const Execution &execution, Size size, std::unique_ptr<Al
   return run_on_backend(execution, cpu, cuda, size, algorithm);
 }
 
-// The body of a factory of one backend: constructs a Made, which allocates its scratch memory in allocate(), if it has any.
+// Constructs a Made, which is one backend of an Algorithm, and calls its allocate(), for scratch memory, if it has one.
 template <typename Made, typename Algorithm, typename... Arguments>
 Status make_as(std::unique_ptr<Algorithm> *algorithm, const Arguments &...arguments) {
   auto made = std::make_unique<Made>(arguments...);

@@ -18,7 +18,7 @@ __device__ inline int block_exclusive_sum(int value, int *warp_sums, int *total)
   __syncthreads();
   int sum = 0, before = 0;
 #pragma unroll
-  for (int w = 0; w < kWarps; ++w) {  // every thread adds them up itself: the loads overlap
+  for (int w = 0; w < kWarps; ++w) {  // every thread adds up all warp sums: the loads overlap
     const int own = warp_sums[w];
     if (w < warp) before += own;
     sum += own;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Products of matrices of bytes by tensor cores (PTX ISA, mma.m16n8k32), summed exactly in 32 bits. All 32 lanes of the
-// warp must call multiply_add(). Four neighbouring bytes of a matrix lie in one word of one lane.
+// Matrix products of bytes on tensor cores (PTX ISA, mma.m16n8k32), summed exactly in 32 bits. All 32 lanes of the warp
+// must call multiply_add(). A word of a lane holds four neighbouring bytes of a matrix.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,31 +11,31 @@
 
 namespace cudavision {
 
-// The left factor: 16 rows of 32 bytes. Lane l has bytes 4 (l % 4) to 4 (l % 4) + 3 of the first 16 columns (words 0
-// and 1) and of the last 16 columns (words 2 and 3), in row l / 4 (words 0 and 2) and in row l / 4 + 8 (words 1 and
-// 3).
+// The left factor: 16 rows of 32 bytes. Lane l holds bytes 4 (l % 4) to 4 (l % 4) + 3 of the first 16 columns (words 0
+// and 1) and of the last 16 columns (words 2 and 3), in row l / 4 (words 0 and 2) and in row l / 4 + 8 (words 1 and 3).
 struct ByteRows {
   unsigned word[4];
 };
-// The right factor: 8 columns of 32 signed bytes. Lane l has bytes 4 (l % 4) to 4 (l % 4) + 3 of the first 16 rows
+// The right factor: 8 columns of 32 signed bytes. Lane l holds bytes 4 (l % 4) to 4 (l % 4) + 3 of the first 16 rows
 // (word 0) and of the last 16 rows (word 1), in column l / 4.
 struct ByteColumns {
   unsigned word[2];
 };
-// The product: 16 rows of 8 sums. Lane l has columns 2 (l % 4) and 2 (l % 4) + 1, in row l / 4 (sums 0 and 1) and in
+// The product: 16 rows of 8 sums. Lane l holds columns 2 (l % 4) and 2 (l % 4) + 1, in row l / 4 (sums 0 and 1) and in
 // row l / 4 + 8 (sums 2 and 3).
 struct ProductSums {
   int sum[4];
 };
 
-// Two words that a lane has of a factor: of its first 16 columns (or rows) and of its last 16.
+// Two words of a factor: `first` of its first 16 columns (right factor: rows), `second` of its last 16.
 struct WordPair {
   unsigned first, second;
 };
 
 // --- without tensor cores ---
 
-// sum + the products of the four bytes of two words; those of b are signed, and those of a, too, if kIsSigned.
+// Returns sum + the dot product of the four bytes of a and those of b. The bytes of b are signed; those of a are signed
+// if kIsSigned.
 template <bool kIsSigned>
 __device__ inline int add_byte_products(unsigned a, unsigned b, int sum) {
   for (int shift = 0; shift < 32; shift += 8) {
@@ -46,14 +46,14 @@ __device__ inline int add_byte_products(unsigned a, unsigned b, int sum) {
   return sum;
 }
 
-// Returns two words of another lane.
+// Returns the arguments `first` and `second` of another lane.
 __device__ inline WordPair words_of_lane(unsigned first, unsigned second, int lane) {
   const unsigned long long both =
       __shfl_sync(kFullWarp, static_cast<unsigned long long>(second) << 32 | first, lane);
   return {static_cast<unsigned>(both), static_cast<unsigned>(both >> 32)};
 }
 
-// multiply_add() by its definition.
+// multiply_add() without tensor cores.
 template <bool kIsSigned>
 __device__ inline void multiply_add_by_definition(const ByteRows &a, const ByteColumns &b, ProductSums *c) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -91,7 +91,7 @@ __device__ inline void multiply_add_by_tensor_cores(const ByteRows &a, const Byt
 #undef CUDAVISION_MMA
 }
 #else
-// Turing multiplies 8 rows of 16 bytes at once.
+// Turing (compute capability 7.5) only has an instruction for 8 rows of 16 bytes.
 template <bool kIsSigned>
 __device__ inline void multiply_add_by_tensor_cores(const ByteRows &a, const ByteColumns &b, ProductSums *c) {
 #define CUDAVISION_MMA(type)                                                                          \
@@ -109,7 +109,7 @@ __device__ inline void multiply_add_by_tensor_cores(const ByteRows &a, const Byt
 #endif
 #endif
 
-// Adds the product of a and b to c. The bytes of b are signed, and those of a, too, if kIsSigned.
+// Adds the product of a and b to c. The bytes of b are signed; those of a are signed if kIsSigned.
 template <bool kIsSigned>
 __device__ inline void multiply_add(const ByteRows &a, const ByteColumns &b, ProductSums *c) {
 #if defined(__CUDA_ARCH__)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The check of pictures that may be smaller than those that an algorithm was made for.
+// Checks the size of a picture for an algorithm that also accepts smaller pictures than it was made for.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace cudavision {
 
-// Fails if a side of the picture has no pixel, or more than that of `most`.
+// Fails unless each side of the picture `name` has at least one pixel and at most as many as that side of `most`.
 inline Status check_fits(const char *name, Size size, Size most) {
   if (size.width >= 1 && size.height >= 1 && size.width <= most.width && size.height <= most.height)
     return {};

@@ -19,8 +19,8 @@ __device__ inline bool has_whole_words(ImageView<const std::uint8_t> picture) {
          picture.width % kBytes == 0;
 }
 
-// Copies `rows` rows of `columns` elements. The threads form kGroups groups of kLanes, and each group copies
-// whole rows; kLanes should be about the number of columns. Pitches are in elements.
+// Copies `rows` rows of `columns` elements, with kGroups * kLanes threads; `thread` is the index of the caller. Each
+// kLanes threads copy whole rows, so kLanes should be about the number of columns. Pitches are in elements.
 template <int kGroups, int kLanes, typename T>
 __device__ inline void copy_rows(const T *from, std::ptrdiff_t from_pitch, int columns, int rows, T *to,
                                  int to_pitch, int thread) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The dot products of two signed 16-bit numbers, in the halves of `a`, and two of the four unsigned bytes of `b`, in
-// one instruction (dp2a). CUDA's intrinsics of this name take only operands of equal signedness.
+// Dot products of two numbers each in one instruction (dp2a): the signed 16-bit halves of `a` and two of the four
+// unsigned bytes of `b`. CUDA's intrinsics for dp2a take only operands of equal signedness.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -19,7 +19,7 @@ __device__ inline int dot_of_low_bytes(unsigned a, unsigned b, int sum) {
 #endif
 }
 
-// The same with bytes 2 and 3 of b.
+// Returns sum + low half of a * byte 2 of b + high half of a * byte 3 of b.
 __device__ inline int dot_of_high_bytes(unsigned a, unsigned b, int sum) {
 #ifdef __CUDA_ARCH__
   int result;

@@ -12,10 +12,10 @@ namespace cudavision {
 
 enum class Backend { cpu, cuda };
 
-// When the input of an algorithm is complete in device memory. The CPU backend reads it during the call.
+// When the input of an algorithm is complete in device memory. CPU: not used, the input is read during the call.
 enum class Input {
-  in_stream_order,  // when the work that was enqueued before is done
-  complete,         // already: kernels may read it while work that was enqueued before still runs
+  in_stream_order,  // when the work that was enqueued on the stream before the call is done
+  complete,         // at the call: kernels may read it while earlier work of the stream still runs
 };
 
 struct Execution {
@@ -24,7 +24,7 @@ struct Execution {
   const Workers *workers = nullptr;
   // CUDA: the stream, never the default stream. Its context must be current in every call.
   CUstream_st *stream = nullptr;
-  // Asks that long work is given up; may be null. The workers have it, too.
+  // Set by another thread to stop long work; may be null. `workers` has the same flag.
   const StopFlag *stop = nullptr;
 };
 

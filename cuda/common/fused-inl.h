@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The fused multiply-add on every instruction set, included by the files that Highway compiles once per instruction
-// set. A sum of products has the same bits everywhere only if all of its steps round alike; CUDA's fmaf() rounds once.
+// A fused multiply-add for every instruction set, for files that Highway compiles once per instruction set. Like CUDA's
+// fmaf() it rounds once, so that sums of products have the same bits on all processors.
 #if defined(CUDAVISION_COMMON_FUSED_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CUDAVISION_COMMON_FUSED_INL_H_
 #undef CUDAVISION_COMMON_FUSED_INL_H_
@@ -16,7 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace cudavision::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// a * b + c, rounded once. Processors without the instruction (x86 before AVX2) take one lane after the other.
+// Returns a * b + c, rounded once. Without an FMA instruction (x86 before AVX2), computes one lane after the other.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V fused_multiply_add(D d, V a, V b, V c) {
 #if HWY_NATIVE_FMA

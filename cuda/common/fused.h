@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The fused multiply-add of floats by means of doubles.
+// A fused multiply-add of floats, computed in doubles.
 #pragma once
 
 #include <bit>
@@ -7,11 +7,11 @@
 
 namespace cudavision {
 
-// a * b + c, rounded once, like std::fma: for processors without the instruction, for which the C library takes
-// several times as long. The product is exact in a double. The sum is rounded to odd (S. Boldo and G. Melquiond,
-// "Emulation of a FMA and Correctly Rounded Sums: Proved Algorithms Using Rounding to Odd", IEEE Transactions on
-// Computers, 2008, section 3), so that rounding it to a float gives what rounding once gives. Numbers must be finite,
-// and a sum that is too large for a float becomes infinite.
+// Returns a * b + c, rounded once, like std::fma(), but several times faster on processors without an FMA instruction.
+// The product is exact in a double. The sum is rounded to odd (S. Boldo and G. Melquiond, "Emulation of a FMA and
+// Correctly Rounded Sums: Proved Algorithms Using Rounding to Odd", IEEE Transactions on Computers, 2008, section 3),
+// so that rounding it to a float gives the same result as a single rounding. The arguments must be finite; a result
+// that is too large for a float becomes infinite.
 inline float fused_by_doubles(float a, float b, float c) {
   const double product = static_cast<double>(a) * b, sum = product + c;
   // The error of the sum (D. Knuth, "The Art of Computer Programming", volume 2, section 4.2.2, theorem B).

@@ -9,8 +9,8 @@
 
 namespace cudavision {
 
-// Every thread of every block constructs one with the same `arrivals`, which points to global memory and must
-// be 0 when the kernel starts.
+// Every thread of every block constructs one with the same `arrivals`: a counter in global memory that must be 0 when
+// the kernel starts.
 class GridBarrier {
  public:
   __device__ explicit GridBarrier(unsigned *arrivals) : arrivals_(arrivals) {}
@@ -20,8 +20,8 @@ class GridBarrier {
   __device__ void wait() {
     __syncthreads();
     if (threadIdx.x == 0) {
-      // The counter begins again at a multiple of the number of blocks. The round lasts while it is among the next
-      // ones.
+      // The counter counts the arrivals at all barriers so far, and wraps around at a multiple of the number of blocks.
+      // This barrier is open once the counter has left [first, first + number of blocks).
       const unsigned before = arrive(arrivals_, (1u << 31) / gridDim.x * gridDim.x - 1);
       const unsigned first = before - before % gridDim.x;
       while (arrivals_at(arrivals_) - first < gridDim.x) {

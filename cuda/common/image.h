@@ -23,7 +23,7 @@ struct Region {
   friend bool operator==(const Region &, const Region &) = default;
 };
 
-// Differences are compared: the right and lower ends of a region may be larger than an int.
+// Compares differences, because r.x + r.width and r.y + r.height may exceed the range of int.
 CUDAVISION_HOST_DEVICE constexpr bool contains(const Region &r, int x, int y) {
   return x >= r.x && y >= r.y && x - r.x < r.width && y - r.y < r.height;
 }

@@ -27,10 +27,10 @@ struct BlockSize {
   BlockSize(dim3 block_threads, std::size_t bytes = 0) : threads(block_threads), shared_bytes(bytes) {}
 };
 
-// Allows launches of a kernel with up to shared_bytes of dynamic shared memory; needed above 48 KiB. The
-// limit belongs to the kernel on the device, not to the caller: always ask for the device's maximum
-// (max_shared_bytes() in device_limits_cuda.h), because a smaller value would take memory away from other users of
-// the kernel.
+// Allows launches of a kernel with up to shared_bytes of dynamic shared memory; needed above 48 KiB. The limit is a
+// property of the kernel on the device, shared by all callers. Always pass the most that any launch on this device can
+// need, which follows from max_shared_bytes() (device_limits_cuda.h): a smaller limit would make larger launches by
+// other callers fail.
 template <typename... Parameters>
 Status allow_shared_bytes(void (*kernel)(Parameters...), std::size_t shared_bytes) {
   return CUDAVISION_CHECK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -86,16 +86,15 @@ __device__ inline void let_next_kernel_start() {
 #endif
 }
 
-// Waits until the kernel ahead has finished and its writes are visible. In a kernel that is launched with
-// Start::pdl, every thread must call this before it writes global memory or reads what the work ahead may
-// write, with the exceptions below. On every path some thread must call this: otherwise the kernel could end
-// before those further ahead.
-// Four kinds of memory may be used before:
+// Waits until the kernel ahead has finished and its writes are visible. In a kernel that is launched with Start::pdl,
+// every thread must call this before it writes global memory or reads what the work ahead may write, with the
+// exceptions below. On every path at least one thread of the grid must call this: otherwise the kernel could end before
+// kernels that are further ahead in the stream. Four kinds of memory may be used before the call:
 // - a counter that every block updates before it lets the next kernel start;
 // - memory of which consecutive frames use two parts in turn, if no block lets the next kernel start before it has
 //   waited or ended;
 // - memory whose last users had finished before an earlier kernel of this frame that was launched in order;
-// - memory that the kernel ahead does not use, if it waits itself before it lets the next kernel start.
+// - memory that the kernel ahead does not use, if that kernel itself waits before it lets the next kernel start.
 // Accesses to the first two must reach L2: atomics, loads with acquire semantics, and __ldcg.
 __device__ inline void wait_for_kernel_ahead() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900

@@ -19,7 +19,7 @@ namespace cudavision {
 
 class MemoryBudget {
  public:
-  // who: the subject of an error's sentence, such as "max-memory allows". Thread-safe.
+  // who: the words before the limit in error texts, such as "max-memory allows"; must outlive the budget. Thread-safe.
   void set_limit(std::size_t bytes, const char *who);
   std::size_t limit() const { return limit_; }
   std::size_t used() const { return used_; }
@@ -52,7 +52,7 @@ class MemoryBudget {
   std::atomic<const char *> who_ = "";
 };
 
-// Thrown where std::bad_alloc would be thrown.
+// Thrown instead of std::bad_alloc when an allocation exceeds the budget.
 class OverBudget : public std::bad_alloc {
  public:
   explicit OverBudget(Status status) : status_(std::move(status)) {}
@@ -63,7 +63,7 @@ class OverBudget : public std::bad_alloc {
   Status status_;
 };
 
-// Calls function, which returns a Status, and converts a lack of memory into one. Allocates nothing itself.
+// Calls function(), which returns a Status, and converts std::bad_alloc and OverBudget to one. Allocates nothing.
 template <typename Function>
 Status catch_bad_alloc(const Function &function) {
   try {
@@ -75,7 +75,7 @@ Status catch_bad_alloc(const Function &function) {
   }
 }
 
-// The share of a budget that an allocation takes; move-only. Gives it back when destroyed.
+// The bytes of a budget that one allocation uses. Move-only; gives them back when destroyed.
 class MemoryCharge {
  public:
   MemoryCharge() = default;
@@ -83,7 +83,7 @@ class MemoryCharge {
   MemoryCharge(MemoryCharge &&other) noexcept { *this = std::move(other); }
   MemoryCharge &operator=(MemoryCharge &&other) noexcept;
 
-  // Charges `bytes` to the current budget, if there is one, instead of what was charged before.
+  // Gives back what was charged before, and charges `bytes` to the current budget, if there is one.
   Status take(std::size_t bytes);
 
   void give_back();
@@ -93,12 +93,12 @@ class MemoryCharge {
   std::size_t bytes_ = 0;
 };
 
-// Memory that is charged to a budget, which may be null. Throws OverBudget or std::bad_alloc.
+// Allocates and frees memory that is charged to a budget, which may be null. Throws OverBudget or std::bad_alloc.
 void *allocate_charged(MemoryBudget *budget, std::size_t bytes, std::size_t alignment);
 void free_charged(MemoryBudget *budget, void *memory, std::size_t bytes, std::size_t alignment);
 
-// The allocator of Array. It belongs to the budget that is current when it is made, so that an array which
-// grows on another thread is charged to the same budget.
+// The allocator of Array. It charges the budget that is current when it is constructed, so that an array which grows on
+// another thread is charged to the same budget.
 template <typename T>
 class BudgetAllocator {
  public:

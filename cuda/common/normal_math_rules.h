@@ -37,7 +37,7 @@ CUDAVISION_HOST_DEVICE inline float normal_quotient(float a, float b) {
 // The square root of a value that is 0 or lies between 2^-100 and 2^100.
 CUDAVISION_HOST_DEVICE inline float normal_root(float value) {
 #ifdef __CUDA_ARCH__
-  // For 0 a finite inverse is enough: the result is a product with the value.
+  // For 0, any finite inverse will do, because it is multiplied by the value.
   float inverse;
   asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(fmaxf(value, 0x1p-100f)));
   const float root = value * inverse;

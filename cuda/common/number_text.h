@@ -8,8 +8,8 @@
 
 namespace cudavision {
 
-// The number with a decimal point, whatever locale the host has set. digits: at most this many significant ones or, if
-// fixed, as many behind the point.
+// The number with a decimal point, whatever locale the application has set. digits: the maximum number of significant
+// digits or, with std::chars_format::fixed, the number of digits after the point.
 template <std::floating_point T>
 std::string text_of(T number, int digits = 6, std::chars_format format = std::chars_format::general) {
   char text[400];  // enough for every double

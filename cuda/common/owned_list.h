@@ -22,7 +22,7 @@ class OwnedList {
   }
   int capacity() const { return capacity_; }
 
-  // These point to the backend's memory.
+  // The count and the items in the backend's memory.
   Count *count() const { return static_cast<Count *>(memory_.data()); }
   Item *items() const { return items_of<Item, unsigned char>(memory_.data()); }
 

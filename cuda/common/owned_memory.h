@@ -25,27 +25,27 @@ class OwnedBytes {
   std::size_t size_ = 0;
 };
 
-// The host's copy of an OwnedBytes, which is read after each frame. CPU: shares the memory of the OwnedBytes.
-// CUDA: pinned memory, so that copies are asynchronous and run at full speed.
+// A copy of an OwnedBytes for the host, in either direction. CPU: shares the memory of the OwnedBytes. CUDA: pinned
+// memory, so that copies are asynchronous and run at full speed.
 class HostCopy {
  public:
   // Prepares copies of `bytes`. On failure the copy is empty, and the error text states the number of bytes.
   Status allocate(const Execution &execution, const OwnedBytes &bytes);
-  // CUDA: enqueues the copy. `bytes` must be the ones given to allocate(). CPU: does nothing.
+  // Copies `bytes`, which must be the ones given to allocate(), to data(). CUDA: enqueues the copy. CPU: does nothing.
   Status fetch(const Execution &execution, const OwnedBytes &bytes);
   const void *data() const { return memory_.get(); }
 
-  // The other way: what the host writes here is what the backend reads after send().
+  // The memory in which the host writes what send() copies to the backend.
   void *written() const { return memory_.get(); }
-  // CUDA: enqueues the copy of the first `size` bytes; the host must not write before the stream has been synchronised. CPU:
-  // does nothing.
+  // Copies the first `size` bytes of written() to `bytes`. CUDA: enqueues the copy; the host must not write there again
+  // before the stream has been synchronised. CPU: does nothing.
   Status send(const Execution &execution, const OwnedBytes &bytes, std::size_t size) const;
 
  private:
   std::shared_ptr<void> memory_;
 };
 
-// An 8-bit image.
+// An 8-bit image in the backend's memory.
 class OwnedImage {
  public:
   // As OwnedBytes::allocate.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Masks with a byte per pixel as bits, eight pixels at a time. A pixel is set if its byte is 255; others, such as the
-// shadows of cuda/bgsub, are not.
+// Converts masks with one byte per pixel to bits and back, eight pixels at a time. A pixel is set if its byte is 255;
+// pixels with other values, such as the shadows of cuda/bgsub, are not set.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ CUDAVISION_HOST_DEVICE constexpr unsigned set_pixels(std::uint64_t bytes) {
   return static_cast<unsigned>(((~other & ~kLow) >> 7) * 0x0102040810204080 >> 56);
 }
 
-// The reverse: byte i is 255 if bit i is set, and otherwise 0.
+// The reverse of set_pixels(): byte i of the result is 255 if bit i is set, and otherwise 0.
 CUDAVISION_HOST_DEVICE constexpr std::uint64_t pixel_bytes(unsigned bits) {
   constexpr std::uint64_t kLow = 0x7f7f7f7f7f7f7f7f;
   const std::uint64_t spread = std::uint64_t{bits & 255} * 0x0101010101010101 & 0x8040201008040201;
   return (((spread + kLow) | spread) & ~kLow) / 128 * 255;
 }
 
-// The pixels [x, x + 8) of a row, of which those from `width` on are not set. Words are read at once if they are aligned.
+// Bit i is set if pixel x + i of the row is set, and 0 from `width` on. Eight aligned bytes are read as one word.
 CUDAVISION_HOST_DEVICE inline unsigned set_pixels_of_row(const std::uint8_t *row, int x, int width) {
   std::uint64_t bytes = 0;
   if (x + 8 <= width && reinterpret_cast<std::uintptr_t>(row + x) % 8 == 0)
@@ -34,7 +34,7 @@ CUDAVISION_HOST_DEVICE inline unsigned set_pixels_of_row(const std::uint8_t *row
   return set_pixels(bytes);
 }
 
-// Writes the pixels [x, x + 8) of a row up to `width`.
+// Writes the pixels [x, x + 8) of a row, as far as they are before `width`: 255 for each set bit, otherwise 0.
 CUDAVISION_HOST_DEVICE inline void write_pixels(unsigned bits, int x, int width, std::uint8_t *row) {
   const std::uint64_t bytes = pixel_bytes(bits);
   if (x + 8 <= width && reinterpret_cast<std::uintptr_t>(row + x) % 8 == 0)

@@ -7,11 +7,11 @@
 
 namespace cudavision {
 
-// Everywhere, or only in some regions.
+// The places of a picture in which something is searched: everywhere, or only in some regions.
 struct Places {
   static constexpr int kEverywhere = -1, kMostRegions = 32;
 
-  int count = kEverywhere;           // of the regions; 0: nowhere
+  int count = kEverywhere;           // the number of regions, or kEverywhere; 0: nowhere
   Region region[kMostRegions] = {};  // in the picture, in pixels; they may overlap
 
   CUDAVISION_HOST_DEVICE constexpr bool everywhere() const { return count == kEverywhere; }
@@ -20,7 +20,7 @@ struct Places {
       if (contains(region[i], x, y)) return true;
     return everywhere();
   }
-  // Whether a part of the rectangle, which is not empty, is searched.
+  // Whether any part of the rectangle, which must not be empty, is searched.
   CUDAVISION_HOST_DEVICE constexpr bool meet(const Region &rectangle) const {
     for (int i = 0; i < count; ++i)
       if (overlap(region[i], rectangle)) return true;

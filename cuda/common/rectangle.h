@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Rectangles of bytes in the backend's memory are filled and copied.
+// Fills and copies rectangles of bytes in the backend's memory.
 #pragma once
 
 #include <cstdint>

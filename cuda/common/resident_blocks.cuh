@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The second argument of __launch_bounds__.
+// Helpers for the second argument of __launch_bounds__: the minimum number of resident blocks per multiprocessor.
 #pragma once
 
 namespace cudavision {
 
-// The threads that a multiprocessor holds, on the architecture that is being compiled for (CUDA C++ Programming Guide,
-// appendix "Compute Capabilities").
+// The maximum number of threads that are resident on a multiprocessor of the architecture that is being compiled for
+// (CUDA C++ Programming Guide, appendix "Compute Capabilities").
 #if !defined(__CUDA_ARCH__)
 constexpr int kResidentThreads = 2048;
 #elif __CUDA_ARCH__ < 800
@@ -16,23 +16,23 @@ constexpr int kResidentThreads = 2048;
 constexpr int kResidentThreads = 1536;
 #endif
 
-// With some launch bounds the compiler spills registers on every architecture but 9.x, Hopper; kernels choose
-// others there.
+// Whether the code is compiled for Hopper (9.x) or for the host. On all other architectures the compiler spills
+// registers with some launch bounds, so kernels choose different ones.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ / 100 != 9
 constexpr bool kCompilesForHopper = false;
 #else
 constexpr bool kCompilesForHopper = true;
 #endif
 
-// From compute capability 10.0 on, the compiler spills registers with launch bounds with which it does not on older
-// architectures; there, kernels choose others, or unroll their loops less.
+// Whether the code is compiled for compute capability 10.0 or newer, for which the compiler spills registers with
+// launch bounds that cause no spills on older architectures. Kernels then choose other bounds, or unroll loops less.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
 constexpr bool kSpillsSooner = true;
 #else
 constexpr bool kSpillsSooner = false;
 #endif
 
-// `blocks` blocks of `threads` threads, or as many of them as a multiprocessor holds: nvcc refuses more.
+// `blocks`, or fewer if a multiprocessor cannot hold so many blocks of `threads` threads, because nvcc refuses more.
 constexpr int resident_blocks(int threads, int blocks) {
   return blocks * threads <= kResidentThreads ? blocks : kResidentThreads / threads;
 }

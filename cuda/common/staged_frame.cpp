@@ -77,7 +77,7 @@ class StagedPlane {
     return {};
   }
 
-  // CUDA copies no rows with a negative pitch.
+  // cudaMemcpy2DAsync() does not accept a negative pitch, so each row is then copied on its own.
   Status download(const Planes::Plane &host, cudaStream_t stream) const {
     if (host.pitch_bytes > 0) return copy_to_host(host.data, host.pitch_bytes, 0, rows_, stream);
     for (int y = 0; y < rows_; ++y)

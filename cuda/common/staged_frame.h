@@ -14,10 +14,9 @@ class StagedFrame {
  public:
   virtual ~StagedFrame() = default;
 
-  // *planes becomes the planes in the backend's memory, after the first plane_count planes of `host` have
-  // been uploaded. CUDA: enqueues copies; `host` must stay mapped until the stream has been synchronised;
-  // planes that are not copied hold old data. Pageable memory is copied through pinned memory, which is
-  // allocated with the first such plane.
+  // Uploads the first plane_count planes of `host`, and sets *planes to the planes in the backend's memory. CUDA:
+  // enqueues copies; `host` must stay mapped until the stream has been synchronised; planes that are not copied hold
+  // old data. Pageable memory is copied through pinned memory, which is allocated when it is first needed.
   virtual Status upload(const Planes &host, int plane_count, Planes *planes) = 0;
   // Copies all planes back to `host`, which must stay mapped as for upload(). CUDA copies to pageable memory
   // directly: the driver's own staging is faster in this direction.

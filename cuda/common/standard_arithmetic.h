@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The arithmetic that all results are computed with.
+// The floating-point environment in which all results are computed.
 #pragma once
 
 #include <cfenv>
 
 namespace cudavision {
 
-// Sets the default floating-point mode of the thread while it exists (RAII), so that results are the same whatever the
-// host has set: its threads may round upwards or end in a signal at a division by zero, and GStreamer's threads inherit
-// that. Libraries built with -ffast-math make the processor treat denormal numbers as zero, for the whole process, and
-// GStreamer loads such libraries when it writes its registry.
+// Sets the default floating-point environment of the calling thread, and restores the old one when destroyed, so that
+// results do not depend on the application: it may have changed the rounding mode or made divisions by zero raise a
+// signal, and GStreamer's threads inherit that. Libraries built with -ffast-math make the processor treat denormal
+// numbers as zero, for the whole process, and GStreamer loads such libraries when it writes its registry.
 class StandardArithmetic {
  public:
   StandardArithmetic() {

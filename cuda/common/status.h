@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The result of every call of cuda/: success, or an error with its code and text. One exception leaves an
-// algorithm: std::bad_alloc.
+// The result of every call of cuda/: success, or an error with its code and text. Algorithms throw no exception but
+// std::bad_alloc.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ class [[nodiscard]] Status {
   enum class Code {
     ok,
     invalid_argument,
-    too_small,  // the picture or the region, for valid parameters
+    too_small,  // the picture or the region is too small for the parameters, which are valid
     out_of_memory,
     no_device,
     device_failed,
@@ -24,7 +24,7 @@ class [[nodiscard]] Status {
   };
 
   Status() = default;
-  // The text is that of the code. Allocates nothing. code: stopped or out_of_memory.
+  // An error with the fixed text of its code, which must be stopped or out_of_memory. Allocates nothing.
   explicit Status(Code code) : code_(code) {}
   Status(Code code, std::string text) : code_(code), text_(std::move(text)) {}
 
@@ -38,7 +38,7 @@ class [[nodiscard]] Status {
   }
 
  private:
-  // Never destroyed: other threads may work while the process exits.
+  // Never destroyed, because other threads may still use them while the process exits.
   static inline const std::string &kStopped = *new std::string("the work was stopped"),
                                   &kNoMemory = *new std::string("the host has no memory left for it");
 

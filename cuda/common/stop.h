@@ -9,7 +9,7 @@
 
 namespace cudavision {
 
-// Who asks: the end of a flush must not withdraw the request of an element that stops.
+// The reason for a request, withdrawn on its own: the end of a flush leaves the request of an element that stops.
 enum class StopReason : unsigned { flush = 1, stop = 2 };
 
 class StopFlag {
@@ -18,8 +18,8 @@ class StopFlag {
   void withdraw(StopReason reason) { set(0, static_cast<unsigned>(reason)); }
   bool requested() const { return requested_.load(std::memory_order_relaxed) != 0; }
 
-  // A word that follows the flag, for kernels: in pinned memory, which they can read. Detach it before it is
-  // freed.
+  // Attaches a word that kernels can poll: it is nonzero while a stop is requested. It must be in pinned memory, and
+  // must be detached before it is freed.
   void attach(volatile unsigned *word) const {
     const std::lock_guard lock(mutex_);
     *word = requested_;

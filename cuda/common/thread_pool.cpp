@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t kStackBytes = 1
                                     << 20;  // whatever the limit is that the host has set for its own threads
 
-// The thread would inherit the priority of the one that starts it, and keep it for the work of all others. That of a
-// thread which comes before all ordinary ones, as for sound, must not be that of long work.
+// Gives a new thread the normal scheduling policy if the calling thread is a real-time thread, for example for sound.
+// The new thread would otherwise inherit that priority, and keep it for the long work of all elements.
 void leave_real_time(pthread_attr_t *attributes) {
   int policy = SCHED_OTHER;
   sched_param priority{};
@@ -30,8 +30,8 @@ void leave_real_time(pthread_attr_t *attributes) {
   (void)pthread_attr_setschedparam(attributes, &priority);
 }
 
-// The thread would inherit the cores to which the one that starts it is bound. The work of others must not be bound to
-// these: the cores of the process's first thread are added, which are those that the process was given.
+// Lets a new thread, which works for all elements, run on the cores of the main thread (those that the process was
+// given), too, and not only on the cores to which the calling thread is bound.
 void leave_binding(pthread_attr_t *attributes) {
   cpu_set_t cores, first;
   if (pthread_getaffinity_np(pthread_self(), sizeof cores, &cores) != 0) return;
@@ -40,7 +40,7 @@ void leave_binding(pthread_attr_t *attributes) {
   (void)pthread_attr_setaffinity_np(attributes, sizeof cores, &cores);
 }
 
-// Starts a thread that handles no signals: these are the host's. Returns whether the system had one.
+// Starts a thread with all signals blocked: the application handles them. Returns false if the system refuses.
 bool start_thread(void *(*function)(void *), void *argument, pthread_t *thread) {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;
@@ -59,8 +59,8 @@ bool start_thread(void *(*function)(void *), void *argument, pthread_t *thread) 
 
 using Clock = std::chrono::steady_clock;
 
-// Waits for done() without sleeping, until a moment after `begin`: parallel loops follow one another within microseconds,
-// and to sleep and be woken takes longer than many of them. Returns whether it is done.
+// Polls done() without sleeping, until it returns true or until 20 microseconds after `begin`. Parallel loops follow
+// one another within microseconds, and to sleep and be woken takes longer than many of them. Returns whether done().
 template <typename Done>
 bool wait_briefly(const Done &done, Clock::time_point begin = Clock::now()) {
   constexpr auto kLongest = std::chrono::microseconds(20);
@@ -73,8 +73,8 @@ bool wait_briefly(const Done &done, Clock::time_point begin = Clock::now()) {
   }
 }
 
-// Locks a mutex that is held for less time than it takes to sleep and be woken. All threads want it at once when a loop
-// begins or ends.
+// Locks a mutex, polling it before sleeping, because it is held for less time than it takes to sleep and be woken. All
+// threads want the mutex at once when a loop begins or ends.
 std::unique_lock<std::mutex> lock_soon(std::mutex &mutex) {
   std::unique_lock lock(mutex, std::defer_lock);
   if (!wait_briefly([&lock] { return lock.try_lock(); })) lock.lock();
@@ -86,9 +86,9 @@ std::unique_lock<std::mutex> lock_soon(std::mutex &mutex) {
 // One call of run().
 struct ThreadPool::Round {
   FunctionRef<int> work;
-  int most;                     // threads of the pool
-  int joined = 0;               // threads of the pool that have begun
-  std::atomic<int> inside = 0;  // threads of the pool that have not returned
+  int most;                     // the maximum number of threads of the pool
+  int joined = 0;               // threads of the pool that have joined, including those that have returned
+  std::atomic<int> inside = 0;  // threads of the pool that have joined and not returned
   std::condition_variable left{};
 
   int wanted() const { return most - joined; }
@@ -129,7 +129,7 @@ void ThreadPool::run(int most_threads, FunctionRef<int> work) {
   round.left.wait(lock, [&round] { return round.inside == 0; });
 }
 
-// Starts threads until there are as many. A system that has refused one is not asked again within a second.
+// Starts threads until the pool has `wanted` threads. After the system has refused one, none is requested for a second.
 void ThreadPool::start_threads(int wanted) {
   const auto count = static_cast<std::size_t>(wanted);
   if (threads_.size() >= count) return;
@@ -161,8 +161,8 @@ void ThreadPool::unlist(Round *round) {
   is_work_ = !rounds_.empty();
 }
 
-// Wakes as many sleeping threads as there are places for, but at most two: they do the same, so the first of many need
-// not wake all of them. Unlocks the mutex, because those that wake want it.
+// Wakes as many sleeping threads as the rounds still want, but at most two: each woken thread calls this again, so that
+// the first thread need not wake all of them. Unlocks the mutex first, because the woken threads lock it.
 void ThreadPool::wake_some(std::unique_lock<std::mutex> lock) {
   int wanted = -called_;
   for (const Round *round : rounds_) wanted += round->wanted();
@@ -178,9 +178,9 @@ void ThreadPool::sleep(std::unique_lock<std::mutex> &lock) {
   if (called_ > 0) --called_;
 }
 
-// What each thread does.
+// The loop that each thread of the pool runs.
 void ThreadPool::serve() {
-  std::fesetenv(FE_DFL_ENV);  // not the arithmetic of the thread that has started it
+  std::fesetenv(FE_DFL_ENV);  // instead of the environment inherited from the thread that started this one
   std::unique_lock lock = lock_soon(mutex_);
   for (;;) {
     for (const auto begin = Clock::now(); rounds_.empty();) {
@@ -197,7 +197,7 @@ void ThreadPool::serve() {
     wake_some(std::move(lock));
     round.work(slot);
     lock = lock_soon(mutex_);
-    unlist(&round);  // work() has returned: nothing is left to begin
+    unlist(&round);  // work() has returned: no task is left to begin
     if (--round.inside == 0) round.left.notify_one();
   }
 }

@@ -14,7 +14,7 @@
 
 namespace cudavision {
 
-// A reference to a function object, which must outlive it. Unlike std::function it allocates nothing.
+// A reference to a function object, which must outlive the reference. Unlike std::function it allocates nothing.
 template <typename... Arguments>
 class FunctionRef {
  public:
@@ -32,17 +32,17 @@ class FunctionRef {
 
 class ThreadPool {
  public:
-  // The pool of the process. It is made for its first user, and its threads end with its last user.
+  // Returns the pool of the process, which is created for its first user and destroyed with its last shared pointer.
   static std::shared_ptr<ThreadPool> shared();
   ~ThreadPool();
   ThreadPool(const ThreadPool &) = delete;
   ThreadPool &operator=(const ThreadPool &) = delete;
 
-  // Calls work(0) on the calling thread and, while it runs, work(1), work(2), ... on up to most_threads - 1 threads
-  // of the pool, as soon as they are free and until the first call returns. Returns when all calls that have begun have
-  // returned. work may not throw, and must do everything even if it is called by one thread alone.
+  // Calls work(0) on the calling thread and, until that call returns, work(1), work(2), ... on up to most_threads - 1
+  // threads of the pool as they become free. Returns when all calls that have begun have returned. work must not throw,
+  // and must do everything even if only work(0) is called.
   void run(int most_threads, FunctionRef<int> work);
-  // Whether the system has refused the last thread that was wanted. The pool then works with those that it has.
+  // Whether the system has refused the last thread that the pool tried to start. The pool works without that thread.
   bool lacks_threads() const { return refused_; }
 
  private:
@@ -61,9 +61,9 @@ class ThreadPool {
   std::chrono::steady_clock::time_point refusal_;
   std::condition_variable wake_;
   std::vector<pthread_t> threads_;
-  std::vector<Round *> rounds_;        // those that more threads may join
-  std::atomic<bool> is_work_ = false;  // whether there are any
-  int asleep_ = 0, called_ = 0;        // threads that sleep; that were woken but do not run yet
+  std::vector<Round *> rounds_;        // the rounds that more threads may join
+  std::atomic<bool> is_work_ = false;  // whether rounds_ has elements
+  int asleep_ = 0, called_ = 0;        // sleeping threads; woken threads that do not run yet
   bool ends_ = false;
 };
 

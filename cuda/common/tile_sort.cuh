@@ -3,9 +3,9 @@
 // (sort_tiles), and then each thread finds the place of a key, which is the number of smaller keys in all tiles
 // (place_of_key). The host need not know how long the list is.
 //
-// A tile is sorted by a bitonic sorting network (K. Batcher, "Sorting Networks and Their Applications", AFIPS
-// 1968), padded with the largest key. Its length is a constant, so that there is nothing to check or to divide, and
-// most steps stay within a warp, which needs no barrier of the block.
+// A tile is sorted by a bitonic sorting network (K. Batcher, "Sorting Networks and Their Applications", AFIPS 1968),
+// padded with the largest key. The length of a tile is a compile-time constant, which saves bounds checks and
+// divisions. Most steps of the network stay within a warp, which needs no barrier of the block.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -17,10 +17,11 @@ namespace cudavision {
 using SortKey = unsigned long long;
 
 constexpr int kTileThreads = 512;
-// Short lists are sorted in small tiles, so that many blocks work; in long ones, each key must visit all tiles.
+// Short lists are sorted in small tiles, so that many blocks have work; long lists in large tiles, because each key is
+// searched in every tile.
 constexpr int kSmallTile = 1024, kLargeTile = 4096, kTilesOfShortList = 16;
 
-// Calls work(tile size) with the constant for a list of this length.
+// Calls work() with the tile size for a list of `count` keys, as a std::integral_constant.
 template <typename Work>
 __device__ void with_tile_size(int count, const Work &work) {
   if (count <= kTilesOfShortList * kSmallTile)
@@ -62,8 +63,8 @@ __device__ void sort_tile(SortKey *keys, int length, SortKey *tile) {
   __syncthreads();
 }
 
-// Sorts the tiles of this block. tile: shared memory for kLargeTile keys. All kTileThreads threads of the block
-// must call. Contains barriers.
+// Sorts this block's share of the tiles, each on its own. tile: shared memory for kLargeTile keys. All kTileThreads
+// threads of the block must call. Contains barriers.
 __device__ inline void sort_tiles(SortKey *keys, int count, SortKey *tile) {
   with_tile_size(count, [&](auto size) {
     constexpr int kTile = decltype(size)::value;
@@ -91,7 +92,7 @@ __device__ inline int place_of_key(const SortKey *keys, int count, int most, Sor
   with_tile_size(count, [&](auto size) {
     constexpr int kTile = decltype(size)::value, kPerThread = kTile / kTileThreads;
     const int thread = static_cast<int>(threadIdx.x);
-    SortKey next[kPerThread] = {};  // loaded while the tile before is searched
+    SortKey next[kPerThread] = {};  // of the next tile, loaded while the current one is searched
     const auto load = [&](int begin) {
 #pragma unroll
       for (int k = 0; k < kPerThread; ++k)
@@ -110,8 +111,8 @@ __device__ inline int place_of_key(const SortKey *keys, int count, int most, Sor
   return place;
 }
 
-// Calls use(place, key) for each key of this block's share that is among the first `most`. The rest as for
-// place_of_key().
+// Calls use(place, key) for each key of this block's share whose place is less than `most`. Parameters and requirements
+// as for place_of_key().
 template <typename Use>
 __device__ void for_each_place(const SortKey *keys, int count, int most, SortKey *tile, const Use &use) {
   const int stride = static_cast<int>(gridDim.x) * kTileThreads;

@@ -9,9 +9,9 @@
 // logarithmic (A. Goel, S. Khanna, D. Larkin and R. Tarjan, "Disjoint Set Union with Randomized Linking",
 // SODA 2014). Index 0 has the lowest priority of all.
 //
-// During the unite phase links are accessed by atomics only; a node may be added meanwhile if its link is
-// written by relaxed_store() before others can meet it (arrive() in acquire_release.cuh). find_root() may be
-// called only after a barrier that follows this phase. Paths are not compressed: at these depths it would not pay.
+// While threads unite sets, links are accessed by atomics only. A node may be added meanwhile, if its link is written
+// by relaxed_store() before other threads can reach the node (arrive() in acquire_release.cuh). find_root() may be
+// called only after a barrier that follows the last unite(). Paths are not compressed, because they are short.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -31,7 +31,7 @@ __device__ inline void unite_step(unsigned *parent, unsigned &a, unsigned &b) {
   b = upper;
 }
 
-// Unites the sets of a and b. Two sets of one member each cost one atomic.
+// Unites the sets of a and b. This takes one atomic if each set has one member.
 __device__ inline void unite(unsigned *parent, unsigned a, unsigned b) {
   while (a != b) unite_step(parent, a, b);
 }

@@ -17,7 +17,7 @@ __device__ inline int warp_inclusive_sum(int value, int lane) {
   return value;
 }
 
-// The place of the n-th bit, from 0 on, of a word that is the same in all lanes. There is one.
+// The position of the n-th set bit of `bits`, where n counts from 0. The bit must exist. bits: the same in all lanes.
 __device__ inline int warp_nth_bit(unsigned bits, int n) {
   const unsigned own = 1u << (threadIdx.x % 32);
   return __ffs(
@@ -34,7 +34,7 @@ __device__ inline T warp_sum(T value, int lanes = 32) {
   return value;
 }
 
-// The same for all 32 lanes, in one instruction where the device has it.
+// Returns the sum over all 32 lanes to every lane, in one instruction where the device has it.
 __device__ inline int warp_sum(int value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   return __reduce_add_sync(kFullWarp, value);
@@ -42,7 +42,7 @@ __device__ inline int warp_sum(int value) {
   return warp_sum(value, 32);
 #endif
 }
-// The same in 64 bits.
+// Returns the sum over all 32 lanes in 64 bits to every lane.
 __device__ inline long long warp_sum_wide(int value) {
   return static_cast<long long>(warp_sum(value >> 16)) * 65536 + warp_sum(value & 0xffff);
 }
@@ -57,7 +57,7 @@ __device__ inline T warp_max(T value, int lanes = 32) {
   return value;
 }
 
-// The same for all 32 lanes, in two instructions where the device has them.
+// Returns the largest value of all 32 lanes to every lane, in two instructions where the device has them.
 __device__ inline unsigned long long warp_max(unsigned long long value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   const auto high = static_cast<unsigned>(value >> 32);

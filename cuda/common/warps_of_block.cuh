@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Some adjacent warps of a block, which work together and wait only for one another.
+// A group of adjacent warps of a block that work together and have a barrier of their own.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -8,8 +8,8 @@
 
 namespace cudavision {
 
-// Returns its argument, of which the compiler then knows nothing. What is computed from the result stays where it is
-// written; otherwise, the compiler moves arithmetic that only some warps need to where all warps of the block do it.
+// Returns its argument, but hides its value from the compiler. Otherwise the compiler moves arithmetic that only some
+// warps need to code that all warps of the block execute.
 CUDAVISION_HOST_DEVICE inline int hidden(int value) {
 #ifdef __CUDA_ARCH__
   asm volatile("" : "+r"(value));
@@ -17,8 +17,8 @@ CUDAVISION_HOST_DEVICE inline int hidden(int value) {
   return value;
 }
 
-// kFirst: the first warp. kCount: their number. kBarrier: the number of their barrier, 1 to 15, which no other warps
-// use.
+// kFirst: the index of the first warp. kCount: the number of warps. kBarrier: the number of their hardware barrier, 1
+// to 15, which no other warps of the block use.
 template <int kFirst, int kCount, int kBarrier>
 struct WarpsOfBlock {
   static constexpr int kWarps = kCount, kThreads = 32 * kCount;
@@ -27,7 +27,7 @@ struct WarpsOfBlock {
     const int thread = own_thread();
     return thread >= 0 && thread < kThreads;
   }
-  // The number of the calling thread, which is one of them.
+  // The index of the calling thread within these warps. Not in [0, kThreads) if the thread belongs to another warp.
   __device__ static int own_thread() { return hidden(static_cast<int>(threadIdx.x) - 32 * kFirst); }
 
   // As __syncthreads(), but for these warps only. All of their threads must call.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The threads of the CPU backend, as an element uses them.
+// Runs parallel loops of the CPU backend for one element, on the threads of ThreadPool.
 #include "cuda/common/workers.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ void Workers::set_thread_count(int thread_count) {
   thread_count_ = count;
 }
 
-// The C library's count respects the affinity of the thread.
+// hardware_concurrency() counts only the cores to which the calling thread may be bound.
 int Workers::core_count() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
 Status Workers::run_tasks(int task_count, FunctionRef<int, int> body) const {

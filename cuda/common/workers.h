@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The threads of the CPU backend, as an element uses them.
+// Runs parallel loops of the CPU backend for one element, on the threads of ThreadPool.
 #pragma once
 
 #include <algorithm>
@@ -28,10 +28,10 @@ class Workers {
   // Whether the system has refused a thread, so that fewer threads than thread_count() work.
   bool lacks_threads() const { return pool_ != nullptr && pool_->lacks_threads(); }
 
-  // Calls body(task, slot) for every task in [0, task_count), in any order, and returns when the calls have
-  // returned. If the flag asks to stop, or if a call runs out of memory (std::bad_alloc), no further call begins,
-  // and the error is returned: what the tasks were to write is incomplete. Concurrent calls have different slots in
-  // [0, thread_count()); use the slot as an index into scratch memory.
+  // Calls body(task, slot) for every task in [0, task_count), in any order, and returns when all calls have returned.
+  // If a stop is requested, or if a call runs out of memory (std::bad_alloc), no further call begins, and the error is
+  // returned; the output of the tasks is then incomplete. Concurrent calls have different slots in [0, thread_count());
+  // use the slot as an index into scratch memory.
   template <typename Body>
   Status run(int task_count, const Body &body) const {
     return run_tasks(task_count, body);
@@ -44,14 +44,14 @@ class Workers {
       body(first, std::min(rows, first + rows_per_strip), slot);
     });
   }
-  // Calls body(y, slot) for each row; a task has rows_per_task rows, so that it takes longer than to begin it.
+  // Calls body(y, slot) for each row. A task consists of rows_per_task rows, so that it takes longer than starting it.
   template <typename Body>
   Status run_rows(int rows, int rows_per_task, const Body &body) const {
     return run_strips(rows, rows_per_task, [&](int first, int end, int slot) {
       for (int y = first; y < end; ++y) body(y, slot);
     });
   }
-  // Whether the flag asks to stop. For long work outside of run(), and in long tasks.
+  // Whether a stop is requested. For long work outside of run(), and in long tasks.
   bool stopped() const { return stop_ != nullptr && stop_->requested(); }
 
  private:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The CUDA backend of connected components: four kernels whose work depends little on the mask.
 //
-// 1. label_tiles: a block finds the components of a tile of 64 x 64 pixels, makes each of them a node, and writes which nodes
-//    the pixels of the tile's sides belong to.
+// 1. label_tiles: a block finds the components of a tile of 64 x 64 pixels and makes each of them a node. For each
+//    pixel of the tile's sides, it writes the node that the pixel belongs to.
 // 2. join_tiles: unites the nodes that touch across the sides of tiles (union-find).
-// 3. gather: adds each node to the root of its set.
+// 3. gather: adds the area, the box and the sums of each node to the root of its set.
 // 4. list: collects the roots that are large enough; the last block sorts them and writes the list.
 #include <cuda_runtime.h>
 
@@ -27,7 +27,7 @@ constexpr int kRuns = kTile * kRowRuns;  // the most runs of a tile, and the mos
 constexpr unsigned kNoNode = ~0u;
 enum Side { kTop, kBottom, kLeft, kRight, kSides };
 
-// A node is a component of a tile. Arrays of nodes have kRuns entries per tile, of which the first node_count[tile] are used.
+// A node is a component of a tile. Arrays of nodes have kRuns entries per tile; the first node_count[tile] are used.
 struct Nodes {
   unsigned *parent;  // of the union-find forest
   unsigned *area, *first, *left, *right, *bottom;
@@ -58,7 +58,7 @@ __device__ void add_to_node(const Nodes &nodes, unsigned node, const Numbers &n)
   atomicAdd(&nodes.sum_y[node], n.sum_y);
 }
 
-// A tile in shared memory. Run i of row y has the index kRowRuns * y + i.
+// A tile in shared memory. Run i of row y, the i-th sequence of adjacent set pixels, has the index kRowRuns * y + i.
 struct Tile {
   unsigned long long bits[kTile];  // the set pixels of each row
   unsigned parent[kRuns];
@@ -66,14 +66,14 @@ struct Tile {
   int node_count;
 };
 
-// The first pixels of the runs of a row.
+// The first pixels of the runs of a row, as bits.
 __device__ unsigned long long starts_of(unsigned long long bits) { return bits & ~(bits << 1); }
 // The index in its row of the run that pixel x belongs to.
 __device__ int run_at(unsigned long long bits, int x) {
   return __popcll(starts_of(bits) & (~0ull >> (63 - x))) - 1;
 }
 
-// Calls visit(run, begin, end) for each run of a row.
+// Calls visit(run, begin, end) for each run of a row: its index in the tile, and its columns [begin, end).
 template <typename Visit>
 __device__ void for_each_run(unsigned long long bits, int row, const Visit &visit) {
   for (unsigned run = static_cast<unsigned>(row * kRowRuns); bits != 0; ++run) {
@@ -106,8 +106,8 @@ static __global__ void __launch_bounds__(kTile)
   if (row > 0) {
     const unsigned long long above = tile.bits[row - 1];
     for_each_run(bits, row, [&](unsigned run, int begin, int end) {
-      const int from = max(begin - eight, 0),
-                to = min(end + eight, kTile);  // the columns whose pixels touch the run
+      // The columns [from, to) of the row above whose pixels touch the run.
+      const int from = max(begin - eight, 0), to = min(end + eight, kTile);
       unsigned long long touching = starts_of(above & ~0ull << from & ~0ull >> (kTile - to));
       for (; touching != 0; touching &= touching - 1) {
         const int x = __ffsll(static_cast<long long>(touching)) - 1;
@@ -153,7 +153,7 @@ static __global__ void __launch_bounds__(kTile)
   if (row == 0) nodes.node_count[index] = tile.node_count;
 }
 
-// Unites the nodes of pixel i of a side and of the pixels of the other side that touch it.
+// Unites the node of pixel i of a side with the nodes of those pixels of the facing side, `other`, that touch it.
 __device__ void join_pixel(const Nodes &nodes, const unsigned *side, const unsigned *other, int i,
                            bool eight) {
   const unsigned node = side[i];
@@ -176,7 +176,7 @@ static __global__ void __launch_bounds__(kTile) join_tiles_kernel(bool eight, No
   if (ty == 0) return;
   join_pixel(nodes, nodes.side_of(tile, kTop), nodes.side_of(above, kBottom), i, eight);
   if (!eight || i > 1) return;
-  // The corners.
+  // Threads 0 and 1 join the upper corners with the tiles diagonally above.
   const bool has_neighbour = i == 0 ? tx > 0 : tx + 1 < nodes.tiles_x;
   if (!has_neighbour) return;
   const unsigned corner = nodes.side_of(tile, kTop)[i == 0 ? 0 : kTile - 1];
@@ -186,7 +186,7 @@ static __global__ void __launch_bounds__(kTile) join_tiles_kernel(bool eight, No
 
 constexpr int kNodeThreads = 64;
 
-// Adds each node to the root of its set. Nothing but roots is written.
+// Adds the numbers of each node to those of the root of its set. Only roots are written.
 static __global__ void __launch_bounds__(kNodeThreads) gather_kernel(Nodes nodes) {
   let_next_kernel_start();
   wait_for_kernel_ahead();
@@ -202,7 +202,7 @@ static __global__ void __launch_bounds__(kNodeThreads) gather_kernel(Nodes nodes
 
 constexpr int kListThreads = 256;
 
-// The components that come first so far, in shared memory, and those that are compared with them: kMaxComponents each.
+// In shared memory: the kMaxComponents components that come first so far, and as many that are compared with them.
 struct Ranking {
   std::uint64_t order[2 * kMaxComponents];
   unsigned node[2 * kMaxComponents];
@@ -244,7 +244,7 @@ __device__ void write_list(const Nodes &nodes, const unsigned *roots, const Comp
                            Ranking &ranking) {
   const int thread = static_cast<int>(threadIdx.x), found = __ldcg(&list.count->found);
   for (int begin = 0; begin < found; begin += kMaxComponents) {
-    // The first components are ranked alone, and further ones with those that come first so far.
+    // The first kMaxComponents roots are sorted alone, and later ones together with those that come first so far.
     int length = 2 * kMaxComponents;
     if (begin == 0)
       for (length = 2; length < min(found, kMaxComponents);) length *= 2;
@@ -264,13 +264,13 @@ __device__ void write_list(const Nodes &nodes, const unsigned *roots, const Comp
     list.components[k] = component_of(nodes, ranking.node[k], width);
 }
 
-// roots: kRuns entries per tile, of which the first list.count->found become used.
+// roots: room for kRuns entries per tile. The kernel fills the first list.count->found of them.
 static __global__ void __launch_bounds__(kListThreads)
     list_kernel(Nodes nodes, int min_area, int width, unsigned *roots, unsigned *arrivals,
                 ComponentList list) {
   CUDAVISION_SHARED(Ranking, ranking);
   CUDAVISION_SHARED(bool, is_last);
-  CUDAVISION_SHARED(int, pixels);  // of the roots of this block
+  CUDAVISION_SHARED(int, pixels);  // the areas of this block's roots, added up
   if (threadIdx.x == 0) pixels = 0;
   __syncthreads();
   let_next_kernel_start();
@@ -326,7 +326,7 @@ class ComponentsCuda final : public Components {
   }
 
  private:
-  static constexpr std::size_t kNumbers = 6;  // arrays of unsigned of Nodes
+  static constexpr std::size_t kNumbers = 6;  // arrays of Nodes in numbers_; the roots of list_kernel follow
 
   std::size_t node_capacity() const { return std::size_t{tiles_.x} * tiles_.y * kRuns; }
   Nodes nodes() const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU backend of connected components: the runs of set pixels of each row are united with the runs of the row above that
-// they touch (L. He, Y. Chao and K. Suzuki, "A run-based two-scan labeling algorithm", IEEE Transactions on Image Processing
-// 17(5), 2008).
+// The CPU backend of connected components: the runs of set pixels of each row are united with the runs of the row above
+// that they touch (L. He, Y. Chao and K. Suzuki, "A run-based two-scan labeling algorithm", IEEE Transactions on Image
+// Processing 17(5), 2008).
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -22,7 +22,7 @@ struct Run {
 // Calls visit(begin, end) for each run of a row, from the left.
 template <typename Visit>
 void for_each_run(const std::uint8_t *row, int width, const Visit &visit) {
-  int begin = -1;  // of the run that the last pixels belong to
+  int begin = -1;  // where the run of the last pixels begins; negative if these are not set
   for (int x = 0; x < width; x += 8) {
     const unsigned bits = set_pixels_of_row(row, x, width);
     if (begin >= 0 ? bits == 255 : bits == 0) continue;
@@ -64,7 +64,7 @@ class ComponentsCpu final : public Components {
     std::uint32_t label;
   };
 
-  // The root of a set is its component with the least index, which was found first.
+  // Returns the root of the set of component i. It is the component with the least index, which was found first.
   std::uint32_t root_of(std::uint32_t i) {
     while (parents_[i] != i) i = parents_[i] = parents_[parents_[i]];
     return i;
@@ -74,7 +74,7 @@ class ComponentsCpu final : public Components {
     return a < b ? parents_[b] = a : parents_[a] = b;
   }
 
-  // Gives each run of a row the component of the runs that it touches in the row above.
+  // Gives each run of a row the component of the runs that it touches in the row above, or else a new one.
   void label_row(const std::uint8_t *row, int y, int reach) {
     here_.clear();
     std::size_t i = 0;
@@ -82,7 +82,7 @@ class ComponentsCpu final : public Components {
       while (i < above_.size() && above_[i].run.end + reach <= begin) ++i;
       constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
       std::uint32_t label = kNone;
-      // The last run that touches this one may touch the next one, too.
+      // The last run above that touches this one may touch the next one, too, so i does not move past it.
       for (std::size_t k = i; k < above_.size() && above_[k].run.begin < end + reach; ++k)
         label = label == kNone ? root_of(above_[k].label) : unite(label, above_[k].label);
       if (label == kNone) {
@@ -106,7 +106,7 @@ class ComponentsCpu final : public Components {
     c.sum_y += static_cast<std::int64_t>(y) * length;
   }
 
-  // Adds each component to the root of its set.
+  // Adds the area, the box and the sums of each component to the root of its set.
   void merge() {
     for (std::uint32_t i = 0; i < found_.size(); ++i) {
       const std::uint32_t root = root_of(i);
@@ -137,9 +137,9 @@ class ComponentsCpu final : public Components {
 
   Execution execution_;
   Size size_;
-  Array<std::uint32_t> parents_;     // of the components
-  Array<ConnectedComponent> found_;  // so far; those that touch are united later
-  Array<Labelled> above_, here_;     // the runs of two rows
+  Array<std::uint32_t> parents_;     // the union-find links of the components
+  Array<ConnectedComponent> found_;  // the components so far; merge() adds up those of one set
+  Array<Labelled> above_, here_;     // the runs of the row before, and of this row
 };
 
 }  // namespace

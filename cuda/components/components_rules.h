@@ -7,7 +7,8 @@
 
 namespace cudavision::components {
 
-// The lesser key comes first. first: the index of the component's first pixel in raster order; no other one has it.
+// The key by which components are sorted: the lesser key comes first, so the larger area, and of equal areas the lesser
+// `first`. first: the index of the component's first pixel in raster order, which no other component has.
 CUDAVISION_HOST_DEVICE constexpr std::uint64_t order_of(std::uint32_t area, std::uint32_t first) {
   return std::uint64_t{~area} << 32 | first;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of the canvas, two kernels. The first stores the largest index of a covering primitive at
-// each pixel, which does not depend on the order of threads; the second colours the frame and clears the
-// indices for the next frame.
+// The CUDA backend of the canvas: two kernels. The first stores at each pixel the index of the last primitive that
+// covers it: the largest index, whatever the order of threads. The second colours the frame and clears the indices for
+// the next frame.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -20,12 +20,11 @@ constexpr int kMarkThreads = 128;
 // The number of blocks in the grid. A short list uses several blocks per primitive, so that many blocks draw
 // a large primitive.
 constexpr int kMarkBlocks = 1024;
-// A block looks at the host's word after this many of its primitives: never for a list of ordinary length, because the
-// host's memory is far away.
+// A block reads the stop word once in this many of its primitives. The word lies in the host's memory, which is far
+// away: with a list of ordinary length a block has fewer primitives, and never reads it.
 constexpr int kPrimitivesPerLook = 4;
 
-// Writes id to pixels first, first + stride, ... (row-major indices) of the part of the span that lies within
-// `within`.
+// Writes id to pixels first, first + stride, ... (row-major indices) of the part of the span that lies within `within`.
 __device__ void mark_span(Span span, int first, int stride, unsigned id, Span within,
                           ImageView<unsigned> ids) {
   const Span clipped = clip(span, within);
@@ -35,9 +34,9 @@ __device__ void mark_span(Span span, int first, int stride, unsigned id, Span wi
     atomicMax(&ids.row(clipped.y0 + p / width)[clipped.x0 + p % width], id);
 }
 
-// Blocks (i, *) mark primitives i, i + gridDim.x, i + 2 * gridDim.x, ... Lines and characters have many short spans, one
-// thread for each; the other kinds have few long spans, one block for each. stop: not 0 if the rest of the list
-// shall be left out; may be null.
+// Blocks (i, *) mark primitives i, i + gridDim.x, i + 2 * gridDim.x, ... Lines and characters have many short spans,
+// one thread for each; the other kinds have few long spans, one block for each. stop: a word that becomes nonzero when
+// the rest of the list is to be skipped; may be null.
 static __global__ void __launch_bounds__(kMarkThreads)
     mark_primitives_kernel(const Primitive *primitives, int capacity, const int *count, Span within,
                            const volatile unsigned *stop, ImageView<unsigned> ids) {
@@ -116,7 +115,7 @@ class CanvasCuda final : public Canvas {
   Size size_;
   DeviceImage<unsigned> ids_;  // all 0 between frames
   const StopFlag *flag_ = nullptr;
-  PinnedBuffer stop_;  // the word that follows the flag
+  PinnedBuffer stop_;  // the word that *flag_ sets and mark_primitives_kernel reads
 };
 
 }  // namespace

@@ -24,10 +24,10 @@ struct Primitive {
     character,         // character x1 of the font, with its upper left corner at (x0, y0)
   };
   Kind kind = Kind::point;
-  // In pixels, 1 to 255, centred on the shape of width 1; an even width adds its extra pixel to the right or
-  // below. Lines are thickened perpendicular to their longer axis. Ignored for filled rectangles. Each pixel of
-  // the font (font_rules.h) is line_width x line_width pixels; where two of them touch at a corner alone, triangles in
-  // both gaps beside it join them, with sides of half that width, so that diagonal strokes have no steps.
+  // In pixels, 1 to 255, centred on the shape of width 1; an even width adds its extra pixel to the right or below.
+  // Lines are thickened perpendicular to their longer axis. Ignored for filled rectangles. In characters, each pixel of
+  // the font (font_rules.h) is line_width x line_width pixels. Where two such pixels touch only at a corner, triangles
+  // with sides of half that width fill the gaps on both sides of the corner, so that diagonal strokes have no steps.
   std::uint8_t line_width = 1;
   Color color;
   std::int16_t x0 = 0, y0 = 0, x1 = 0, y1 = 0;
@@ -53,17 +53,16 @@ CUDAVISION_HOST_DEVICE constexpr Primitive hidden_primitive(Color color) {
 class Canvas {
  public:
   virtual ~Canvas() = default;
-  // Draws primitives[0, min(*count, capacity)), or all `capacity` primitives if count is null. Both pointers
-  // refer to the backend's memory, so that a list made by a kernel is drawn without a copy to the host. Where
-  // several primitives cover a pixel, only the last one in the list is drawn: its color c is blended over the
-  // picture, and p becomes (alpha c + (255 - alpha) p + 127) / 255. A subsampled chroma sample is blended
-  // with the color of the last primitive that covers any of its pixels. Alpha and padding bytes do not
-  // change. Pixels outside the region are clipped. Fails if the frame does not have the size of the canvas.
-  // CUDA: enqueues two kernels, or none if capacity is 0.
+  // Draws primitives[0, min(*count, capacity)), or all `capacity` primitives if count is null. Both pointers refer to
+  // the backend's memory, so that a list made by a kernel is drawn without a copy to the host. Where several primitives
+  // cover a pixel, only the last one in the list is drawn: its color c is blended over the picture, and p becomes
+  // (alpha c + (255 - alpha) p + 127) / 255. A subsampled chroma sample is blended with the color of the last primitive
+  // that covers any of its pixels. Alpha and padding bytes do not change. Pixels outside the region are clipped. Fails
+  // if the frame does not have the size of the canvas. CUDA: enqueues two kernels, or none if capacity is 0.
   virtual Status draw(const Frame &frame, const Primitive *primitives, int capacity, const int *count,
                       Region region) = 0;
-  // Also gives up a long list while the flag asks for it: draw() then leaves the frame incomplete, and the caller
-  // must not use it. The flag must outlive the canvas. CPU: does nothing, because the workers have a flag.
+  // Makes draw() skip the rest of a long list once the flag is set. The frame is then incomplete, and the caller must
+  // not use it. The flag must outlive the canvas. CPU: does nothing, because draw() obeys the stop flag of the workers.
   virtual Status stop_by(const StopFlag &) { return {}; }
   // Draws on the whole frame.
   Status draw(const Frame &frame, const Primitive *primitives, int capacity, const int *count) {

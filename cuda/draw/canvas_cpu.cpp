@@ -18,10 +18,10 @@ namespace {
 
 constexpr int kBandRows = 64;  // even, so that no chroma sample belongs to two bands
 constexpr int kShortRun = 8;
-constexpr int kMostCellPixels = 4;  // in a row of a cell
+constexpr int kMostCellPixels = 4;  // the most pixels in a row of a cell (chroma.h)
 
-// The ids of the pixels of a band (canvas_rules.h), all 0 between bands, and the part of each row that
-// primitives cover.
+// A band of rows: the ids of its pixels (see color_cell(), canvas_rules.h), which are all 0 between bands, and the part
+// of each row that primitives cover.
 class Band {
  public:
   explicit Band(Size frame)
@@ -35,8 +35,7 @@ class Band {
     std::fill(covered_.begin(), covered_.end(), Covered{});
   }
 
-  // Writes id to the pixels within `within` that the primitive covers; later primitives overwrite earlier
-  // ones.
+  // Writes id to the pixels within `within` that the primitive covers; later primitives overwrite earlier ones.
   void mark(const Primitive &primitive, unsigned id, Span within) {
     if (primitive.kind == Primitive::Kind::line) return mark_line(primitive, id, within);
     if (primitive.kind == Primitive::Kind::character) return mark_character(primitive, id, within);
@@ -44,9 +43,8 @@ class Band {
     for (int i = spans.first; i < spans.end; ++i) mark_span(clip(span_of(primitive, i), within), id);
   }
 
-  // Colours the cells of rows [y, end) that primitives cover, and clears their ids. These are the rows of one
-  // row of cells. The result is that of color_cell() (canvas_rules.h), whose pixels are visited here by runs
-  // of one colour.
+  // Colours the covered pixels in rows [y, end), which are one row of cells (chroma.h), and clears their ids. The
+  // result is that of color_cell() (canvas_rules.h), but whole runs of pixels with the same id are coloured at once.
   void color(const Frame &frame, const Primitive *primitives, int y, int end) {
     Covered all;
     for (int row = y; row < end; ++row) {
@@ -61,19 +59,19 @@ class Band {
   }
 
  private:
-  // The pixels [x0, x1) of a row, or of several; none if x0 >= x1. only_id: the id of all of them, or 0 if
-  // they differ.
+  // The part [x0, x1) of one or several rows that primitives cover; empty if x0 >= x1. only_id: the id of all pixels in
+  // it, or 0 if their ids differ.
   struct Covered {
     int x0 = 0, x1 = 0;
     unsigned only_id = 0;
 
     bool is_empty() const { return x0 >= x1; }
-    // A later span of pixels of one id.
+    // Adds pixels [from, to), whose ids have been set to `id`, or to various ids if it is 0.
     void add_span(int from, int to, unsigned id) {
       const bool covers_all = is_empty() || (from <= x0 && to >= x1);
       *this = {is_empty() ? from : std::min(x0, from), std::max(x1, to), covers_all ? id : 0};
     }
-    // Another row.
+    // Adds the covered part of another row.
     void add_row(const Covered &row) {
       if (row.is_empty()) return;
       if (is_empty()) {
@@ -93,8 +91,8 @@ class Band {
     }
   }
 
-  // The spans of LineSteps (canvas_rules.h) with one division instead of one for each: from one step to the next, the
-  // numerator of risen() grows by twice the rise.
+  // Writes the spans of LineSteps (canvas_rules.h), but with one division for the line instead of one for each step:
+  // from one step to the next, the numerator of risen() grows by twice the rise.
   void mark_line(const Primitive &p, unsigned id, Span within) {
     const Span bounds = bounds_of(p), part = clip(bounds, within);
     const bool cut = is_cut(bounds, within);
@@ -116,7 +114,7 @@ class Band {
     }
   }
 
-  // The spans of span_of_character() (canvas_rules.h); the runs of a row of the font are the same in all of its lines.
+  // Writes the spans of span_of_character() (canvas_rules.h). All lines of pixels in a row of the font share its runs.
   void mark_character(const Primitive &p, unsigned id, Span within) {
     const int scale = p.line_width;
     for (int row = 0; row < kFontHeight; ++row) {
@@ -142,7 +140,7 @@ class Band {
   static void color_run(std::uint8_t *samples, int step, int count, std::uint8_t value, std::uint8_t alpha) {
     if (count < kShortRun)
       for (int i = 0; i < count; ++i) *(samples + i * step) = blend(value, alpha, samples[i * step]);
-    else if (step == 1)  // the compiler makes vector instructions of these loops
+    else if (step == 1)  // the compiler vectorises these loops
       for (int i = 0; i < count; ++i) samples[i] = blend(value, alpha, samples[i]);
     else if (step == 2)
       for (int i = 0; i < count; ++i) samples[2 * i] = blend(value, alpha, samples[2 * i]);
@@ -150,8 +148,7 @@ class Band {
       for (int i = 0; i < count; ++i) samples[i * step] = blend(value, alpha, samples[i * step]);
   }
 
-  // Colours the samples of component c in row y whose pixels are covered; ids: of those samples, the first at
-  // covered.x0.
+  // Colours the covered samples of component c in row y. ids: their ids; the first one is at pixel covered.x0.
   static void color_row(const Frame &frame, int c, const Primitive *primitives, int y, const Covered &covered,
                         const unsigned *ids) {
     const Component &component = frame.component[c];
@@ -179,7 +176,7 @@ class Band {
     std::fill_n(cell_ids_.begin(), count, 0u);
     for (int row = y; row < end; ++row) {
       const unsigned *pixels = ids(row) + (first << shift);
-      if (shift == 1)  // the compiler makes vector instructions of this loop
+      if (shift == 1)  // the compiler vectorises this loop
         for (int i = 0; i < count; ++i)
           cell_ids_[i] = std::max({cell_ids_[i], pixels[2 * i], pixels[2 * i + 1]});
       else
@@ -192,13 +189,13 @@ class Band {
   Covered &covered_at(int y) { return covered_[static_cast<std::size_t>(y - first_row_)]; }
   unsigned *ids(int y) { return ids_.data() + static_cast<std::ptrdiff_t>(y - first_row_) * pitch_; }
 
-  int pitch_, first_row_ = 0;  // the ids beyond the width are 0
+  int pitch_, first_row_ = 0;  // pitch_: ids per row; those beyond the width are 0
   Array<unsigned> ids_;
   std::vector<Covered> covered_;
-  Array<unsigned> cell_ids_;  // of a row of cells
+  Array<unsigned> cell_ids_;  // the largest id in each cell of a row of cells
 };
 
-// For each band, the primitives that may lie in it: all of them are among [first, end).
+// For each band, a range [first, end) of the list outside of which no primitive reaches into the band.
 class BandRanges {
  public:
   explicit BandRanges(Size frame) : ranges_(static_cast<std::size_t>(divide_up(frame.height, kBandRows))) {}

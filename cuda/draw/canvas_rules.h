@@ -51,8 +51,8 @@ struct LineSteps {
     const int a = along + direction * step, first = begin_of_width(across + risen(step), width);
     return flat ? Span{a, first, a + 1, first + width} : Span{first, a, first + width, a + 1};
   }
-  // The number of steps at which risen() is less than `end` if the line rises, or at least `end` if it falls, as if
-  // it went on for ever; not positive if there are none.
+  // The number of steps from 0 on at which risen() is less than `end` if the line rises, or at least `end` if it falls,
+  // as if the line had no last step; not positive if there are none.
   CUDAVISION_HOST_DEVICE constexpr long long steps_before(int end) const {
     const long long bound = (2ll * end - 1) * steps;  // risen(step) >= end if 2 * step * rise >= bound
     return rise > 0 ? floor_quotient(bound - 1, 2ll * rise) + 1 : floor_quotient(-bound, -2ll * rise) + 1;
@@ -81,7 +81,7 @@ CUDAVISION_HOST_DEVICE constexpr bool font_pixel(unsigned row, int x) {
 struct FontRun {
   int begin, end;
 };
-// The k-th run of set pixels in a row; empty if there are not as many.
+// Run k of set pixels in a row of the font, counted from 0; empty if the row has fewer runs.
 CUDAVISION_HOST_DEVICE constexpr FontRun font_run(unsigned row, int k) {
   FontRun run{0, 0};
   for (int i = 0; i <= k; ++i) {
@@ -91,8 +91,9 @@ CUDAVISION_HOST_DEVICE constexpr FontRun font_run(unsigned row, int k) {
   return run;
 }
 
-// Of the triangles in the gap at x, which is a neighbour of a set pixel at `from`: how many pixels wide they are in a
-// line of the row, which is `above` lines below its first and `below` lines above its last one.
+// The width of the triangles (Primitive::line_width) in the gap at x beside a set pixel of the font at x = from. A row
+// of the font makes several lines of pixels; this is the width in the line that is `above` lines below the row's first
+// line and `below` lines above its last one. side: the length of the triangles' sides.
 CUDAVISION_HOST_DEVICE constexpr int width_of_joint(unsigned row_above, unsigned row_below, int from, int x,
                                                     int above, int below, int side) {
   int width = 0;
@@ -101,8 +102,8 @@ CUDAVISION_HOST_DEVICE constexpr int width_of_joint(unsigned row_above, unsigned
   return width > 0 ? width : 0;
 }
 
-// The span of a run in a line of a row, which is `above` lines below its first one. before, after: the rows of the font
-// above and below.
+// The span of a run in one line of pixels of a row of the font, the line that is `above` lines below the row's first
+// one. before, after: the rows of the font above and below this row.
 CUDAVISION_HOST_DEVICE constexpr Span span_of_run(const Primitive &p, FontRun run, int row, int above,
                                                   unsigned before, unsigned after) {
   const int scale = p.line_width, line = row * scale + above;
@@ -113,8 +114,8 @@ CUDAVISION_HOST_DEVICE constexpr Span span_of_run(const Primitive &p, FontRun ru
           p.x0 + run.end * scale + joint(run.end - 1, run.end), p.y0 + line + 1};
 }
 
-// Span i of a character. The spans are numbered by rows of the picture from top to bottom, kMostFontRuns numbers for each
-// row; a number that a row does not need gives an empty span.
+// Span i of a character. The spans are numbered by rows of the picture from top to bottom, kMostFontRuns numbers for
+// each row; a number that a row does not need gives an empty span.
 CUDAVISION_HOST_DEVICE inline Span span_of_character(const Primitive &p, int i) {
   const int line = i / kMostFontRuns, row = line / p.line_width;
   const FontRun run = font_run(font_row(p.x1, row), i % kMostFontRuns);
@@ -213,7 +214,7 @@ CUDAVISION_HOST_DEVICE constexpr SpanRange line_steps_within(const Primitive &p,
   return cut(along, line.steps_before(end), line.steps_before(least));
 }
 
-// The spans that may have a pixel in `within`. A shape that reaches far beyond has many others.
+// The spans that may have a pixel in `within`. A shape that reaches far beyond `within` has many spans that do not.
 CUDAVISION_HOST_DEVICE constexpr SpanRange spans_within(const Primitive &p, Span within) {
   const Span bounds = bounds_of(p);
   const SpanRange all{0, span_count(p)};

@@ -19,10 +19,9 @@ struct ColorMap {
 };
 
 // The elements of a map: arrays [rows][cols] in the backend's memory. With indices, an element has the colour
-// colors[index], blended with `dark` by its value: 0 gives `dark`, 1 gives the colour itself. Each index must
-// be less than ColorMap::count. Without indices (null), the value selects a colour: `low` selects the first
-// one and `high` the last one; low may be greater than high. Values outside their range are clamped; NaN is
-// treated as the lower end.
+// colors[index], blended with `dark` by its value: 0 gives `dark`, 1 gives the colour itself. Each index must be less
+// than ColorMap::count. Without indices (null), the value selects a colour: `low` selects the first one and `high` the
+// last one; low may be greater than high. Values outside their range are clamped; NaN is treated as the lower end.
 struct MapElements {
   int rows = 0, cols = 0;
   const std::uint16_t *indices = nullptr;
@@ -37,10 +36,9 @@ struct MapPlace {
   Region clip;
 };
 
-// A subsampled chroma sample takes the colour of its first painted pixel in row-major order. Alpha and
-// padding bytes do not change. Fails if clip is empty or leaves the frame, if the map has no elements, if a
-// step is less than 1, if map.count is out of its range or if low equals high. CUDA: enqueues one kernel, or
-// none if no pixel is painted.
+// A subsampled chroma sample takes the colour of its first painted pixel in row-major order. Alpha and padding bytes do
+// not change. Fails if clip is empty or leaves the frame, if the map has no elements, if a step is less than 1, if
+// map.count is out of its range or if low equals high. CUDA: enqueues one kernel, or none if no pixel is painted.
 Status paint_color_map(const Execution &execution, const Frame &frame, const MapElements &elements,
                        const MapPlace &place, const ColorMap &map);
 

@@ -11,8 +11,7 @@ namespace {
 
 constexpr int kBandRows = 16;
 
-// Paints the pixels of one row, as paint_cell() (color_map_rules.h) does, but takes each element's colour
-// once.
+// Paints the pixels of one row as paint_cell() (color_map_rules.h) does, but computes each element's colour only once.
 void paint_row(const Frame &frame, const MapElements &elements, const MapPlace &place, const ColorMap &map,
                Span span, int y) {
   const int last_x = (1 << cell_shift_x(frame)) - 1, last_y = (1 << cell_shift_y(frame)) - 1;

@@ -9,8 +9,7 @@
 
 namespace cudavision::draw {
 
-// Maps value from [0, 1] to an integer in [0, most], rounded half up. Values outside are clamped; NaN gives
-// 0.
+// Maps value from [0, 1] to an integer in [0, most], rounded half up. Values outside are clamped; NaN gives 0.
 CUDAVISION_HOST_DEVICE inline int quantize(float value, int most) {
   return value >= 1 ? most : value > 0 ? static_cast<int>(value * static_cast<float>(most) + 0.5f) : 0;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of drawing masks: one thread per pixel; the thread of a chroma sample's first pixel in the
-// region also writes the sample. If a mask replaces packed pixels of three bytes, a thread writes four pixels
-// as three words.
+// The CUDA backend of drawing masks: one thread per pixel; the thread of a chroma sample's first pixel in the region
+// also writes the sample. If a mask replaces packed pixels of three bytes, a thread writes four pixels as three words.
 #include <cuda_runtime.h>
 
 #include <algorithm>

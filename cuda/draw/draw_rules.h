@@ -16,8 +16,7 @@ CUDAVISION_HOST_DEVICE constexpr std::uint8_t blend(std::uint8_t color, std::uin
   return static_cast<std::uint8_t>((alpha * color + (255 - alpha) * pixel + 127) / 255);
 }
 
-// Whether component i is chroma. Chroma may be subsampled, so it is written once per sample instead of once
-// per pixel.
+// Whether component i is chroma. Chroma may be subsampled, so it is written once per sample instead of once per pixel.
 CUDAVISION_HOST_DEVICE inline bool is_chroma(const Frame &frame, int i) {
   return frame.model == ColorModel::yuv && i > 0;
 }

@@ -104,8 +104,8 @@ void replace_chroma_row(const Frame &frame, Region region, int cy) {
   }
 }
 
-// Blends each sample of row cy that has a nonzero mask pixel once: at the first such pixel in row-major
-// order.
+// Blends each sample of chroma row cy that has a nonzero mask pixel, and does so once: at the first such pixel in
+// row-major order.
 void overlay_chroma_row(const Frame &frame, Region region, int cy, ImageView<const std::uint8_t> mask,
                         Color color) {
   const int shift_x = frame.component[1].shift_x, shift_y = frame.component[1].shift_y;

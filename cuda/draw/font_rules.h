@@ -9,8 +9,8 @@ namespace cudavision::draw {
 // The size of a character in pixels of the font.
 constexpr int kFontWidth = 5, kFontHeight = 7;
 
-// A row of a character, 0 to kFontHeight - 1, with its left pixel in bit 4; 0 for rows outside of the character, and
-// for what is no printable character of ASCII.
+// Row `row` (0 to kFontHeight - 1) of a character, with its left pixel in bit 4. 0 for rows outside the character, and
+// for characters that are not printable ASCII.
 CUDAVISION_HOST_DEVICE inline unsigned font_row(int character, int row) {
   constexpr int kFirst = ' ', kLast = '~';
   // clang-format off

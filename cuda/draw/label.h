@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The label of a box, a text and a number, as primitives. Both backends call these functions, so that boxes in the memory
-// of a GPU get their labels without a copy to the host.
+// The label of a box: a text and a number, made of primitives (canvas.h). Kernels call these functions too, so that
+// boxes in the memory of a GPU get their labels without a copy to the host.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace cudavision {
 
-// The beginning of a text, in a form that can be an argument of a kernel.
+// The first kMost bytes of a text, held by value so that it can be an argument of a kernel.
 struct LabelText {
   static constexpr int kMost = 40;
   char characters[kMost] = {};
@@ -31,8 +31,8 @@ struct LabelStyle {
   Region within;       // where labels should lie, in pixels of the frame
 };
 
-// A number with two decimals: "-9999.99" at most. Its characters are the bytes of a word, the first one the lowest, because
-// a thread of a GPU keeps words in registers.
+// The characters of a number with two decimals, "-9999.99" at most. They are the bytes of a word, the first one the
+// lowest, because a thread of a GPU keeps words in registers.
 struct LabelNumber {
   static constexpr int kMost = 8;
   std::uint64_t characters = 0;
@@ -46,9 +46,9 @@ struct LabelNumber {
 };
 CUDAVISION_HOST_DEVICE constexpr LabelNumber label_number(float value) {
   const float size = value < 0 ? -value : value;
-  const int hundredths = size < 9999.99f ? static_cast<int>(size * 100 + 0.5f) : 999999;  // also of NaN
+  const int hundredths = size < 9999.99f ? static_cast<int>(size * 100 + 0.5f) : 999999;  // NaN: 999999 too
   LabelNumber number;
-  // A digit at least comes before the point.
+  // At least one digit comes before the point.
   for (int left = hundredths; number.length < 4 || left > 0; left /= 10) {
     if (number.length == 2) number.prepend('.');
     number.prepend(static_cast<char>('0' + left % 10));
@@ -57,7 +57,7 @@ CUDAVISION_HOST_DEVICE constexpr LabelNumber label_number(float value) {
   return number;
 }
 
-// The number of primitives of a label with a text of this length, with a number or without one.
+// The number of primitives of a label whose text has this length, with or without a number.
 CUDAVISION_HOST_DEVICE constexpr int label_size(int length, bool with_number) {
   return 1 + length + (with_number ? 1 + LabelNumber::kMost : 0);
 }
@@ -66,13 +66,13 @@ CUDAVISION_HOST_DEVICE constexpr int label_size(int length, bool with_number) {
 CUDAVISION_HOST_DEVICE constexpr int label_length(const LabelText &text, const LabelNumber &number) {
   return text.length + (text.length > 0 && number.length > 0 ? 1 : 0) + number.length;
 }
-// The pixels of a label of so many characters.
+// The size in pixels of a label with this many characters.
 CUDAVISION_HOST_DEVICE constexpr Size label_pixels(int length, const LabelStyle &style) {
   return {(length * kTextAdvance + 1) * style.text.scale, (kTextHeight + 2) * style.text.scale};
 }
 
-// The places of a label beside and in its box, in the order in which they are tried: above (at the left, at the right),
-// inside, below (at the left, at the right), to the right and to the left of it; then rows above and below those.
+// Place i of a label. The places are tried in this order: above the box (at its left, at its right), inside it, below
+// it (at its left, at its right), to the right of it, to the left of it; then ever further above and below it.
 constexpr int kMostLabelRows = 8, kLabelPlaces = 7 + 2 * kMostLabelRows;
 CUDAVISION_HOST_DEVICE constexpr Region label_place(int i, const Region &box, Size label,
                                                     const LabelStyle &style) {
@@ -87,7 +87,7 @@ CUDAVISION_HOST_DEVICE constexpr Region label_place(int i, const Region &box, Si
     case 1:
       x = right;
       break;
-    case 2:  // as far as the upper left corner lies within the region
+    case 2:  // inside the box, moved up or down to lie within the region if possible
       y = box.y + after + 1;
       if (y + label.height > within.y + within.height) y = within.y + within.height - label.height;
       if (y < within.y) y = within.y;
@@ -114,13 +114,14 @@ CUDAVISION_HOST_DEVICE constexpr Region label_place(int i, const Region &box, Si
   return {x, y, label.width, label.height};
 }
 
-// The places of a label that lie within the region's rows, one after another.
+// Lists those places of a label that lie between the top and the bottom of style.within.
 class LabelPlaces {
  public:
   CUDAVISION_HOST_DEVICE constexpr LabelPlaces(const Region &box, Size label, const LabelStyle &style)
       : box_(box), label_(label), style_(style) {}
 
-  // Returns true and the next place; or false, if there is none, and the place above or else inside the box.
+  // Stores the next place and returns true. If there is none, stores the place above the box, or, if that does not fit,
+  // the one inside it, and returns false.
   CUDAVISION_HOST_DEVICE constexpr bool next(Region *place) {
     while (next_ < kLabelPlaces) {
       *place = label_place(next_++, box_, label_, style_);
@@ -142,10 +143,10 @@ class LabelPlaces {
   int next_ = 0;
 };
 
-// Only so many labels of a frame keep clear of one another, so that the time stays bounded.
+// Only so many labels of a frame avoid one another, which bounds the time. The others may cover any label.
 constexpr int kMostPlacedLabels = 256;
 
-// Places the labels of a frame one after another, so that none covers one before it where there is room.
+// Places the labels of a frame one after another. A label covers no earlier one if there is room elsewhere.
 class LabelPlacer {
  public:
   void clear() { count_ = 0; }
@@ -170,7 +171,8 @@ class LabelPlacer {
   int count_ = 0;
 };
 
-// Writes label_size() primitives: a rectangle at this place, and the characters on it. number: null for none.
+// Writes label_size() primitives: a filled rectangle at `place`, the characters on it, and hidden primitives for the
+// rest. number: null for a label without a number.
 CUDAVISION_HOST_DEVICE constexpr void make_label(const LabelText &text, const float *number,
                                                  const Region &place, const LabelStyle &style,
                                                  Primitive *primitives) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// Appends texts to lists of primitives.
 #include "cuda/draw/text.h"
 
 namespace cudavision {

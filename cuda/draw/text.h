@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Short texts as primitives.
+// Appends short texts to lists of primitives (canvas.h).
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace cudavision {
 
-// The height of a text, and from one character to the next, in pixels at scale 1.
+// The height of a text, and the distance from one character to the next, in pixels at scale 1.
 constexpr int kTextHeight = draw::kFontHeight, kTextAdvance = draw::kFontWidth + 1;
 
 constexpr int text_width(std::string_view text, int scale) {
@@ -22,8 +22,8 @@ struct TextStyle {
   Color color, background;
 };
 
-// Appends the text with its top left corner at (x, y) pixels, on a rectangle of the background colour that is
-// one pixel of the font larger on each side. What the font lacks is blank.
+// Appends the text with its top left corner at (x, y) pixels, on a rectangle of the background colour that is one pixel
+// of the font larger on each side. Characters that the font lacks are blank.
 void append_text(std::vector<Primitive> *primitives, std::string_view text, int x, int y,
                  const TextStyle &style);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of the Gaussian: one kernel that convolves the rows and then the columns of a tile in
-// shared memory. It uses the dot-product instructions that multiply and add four bytes (dp4a) or two 16-bit
-// numbers (dp2a) at once.
+// The CUDA backend of the Gaussian: one kernel that convolves the rows and then the columns of a tile in shared memory.
+// It uses the dot-product instructions that multiply and add four bytes (dp4a) or two 16-bit numbers (dp2a) at once.
 #include <cuda_runtime.h>
 
 #include <cstdlib>
@@ -19,9 +18,8 @@ constexpr int kTileX = 64, kTileY = 32;  // pixels
 constexpr int kThreads = 256;
 constexpr int kGroup = 4;  // adjacent outputs per thread, and taps per dot product
 
-// The weights for a group of four outputs. Step j holds four taps: byte k of step[j].x is the weight of input
-// 4 j + k for output 0, that of step[j].y the weight for output 1, and so on. Input 0 lies kReach pixels
-// before output 0.
+// The weights for a group of four outputs. Step j holds four taps: byte k of step[j].x is the weight of input 4 j + k
+// for output 0, that of step[j].y the weight for output 1, and so on. Input 0 lies kReach pixels before output 0.
 template <int kReach>
 struct Steps {
   static constexpr int kCount = 2 * kReach / kGroup + 1;
@@ -55,8 +53,8 @@ __device__ void load_tile(unsigned (&pixels)[kRows][kWords], ImageView<const std
   }
 }
 
-// One block of kThreads threads per tile of kTileX x kTileY pixels. kReach: at least the radius; it selects
-// the tile's halo and the trip counts.
+// One block of kThreads threads per tile of kTileX x kTileY pixels. kReach: at least the radius; it determines the size
+// of the tile's halo and the trip counts.
 template <int kReach>
 static __global__ void __launch_bounds__(kThreads)
     smooth_kernel(ImageView<const std::uint8_t> src, ImageView<std::uint8_t> dst,
@@ -64,8 +62,8 @@ static __global__ void __launch_bounds__(kThreads)
   constexpr int kRows = kTileY + 2 * kReach, kWords = (kTileX + 2 * kReach) / 4;
   constexpr int kGroups = kTileX / kGroup, kPairs = kTileX / 2;
   CUDAVISION_SHARED(unsigned[kRows][kWords], pixels);  // the tile and its halo
-  CUDAVISION_SHARED(uint2[kRows][kGroups],
-                    sums);  // results of the row pass: four 16-bit sums, each at most 256 * 255
+  // The results of the row pass: four 16-bit sums per element, each at most 256 * 255.
+  CUDAVISION_SHARED(uint2[kRows][kGroups], sums);
   const int thread = static_cast<int>(threadIdx.x);
   const int x0 = static_cast<int>(blockIdx.x) * kTileX, y0 = static_cast<int>(blockIdx.y) * kTileY;
 
@@ -136,7 +134,7 @@ class GaussianCuda final : public Gaussian {
   Status run(ImageView<const std::uint8_t> src, ImageView<std::uint8_t> dst, double sigma) override {
     CUDAVISION_TRY(check_run(src.size(), dst.size(), size_, sigma));
     const Weights &weights = weights_.of(sigma);
-    // A weight of 256 is the only one: nothing is smoothed, and the kernel's bytes could not hold it.
+    // If the centre has the weight 256, all others are 0: nothing is smoothed. A byte of Steps could not hold 256.
     if (weights.w[0] > 255) return copy_rectangle(execution_, src, dst);
     if (weights.radius <= 4) return smooth<4>(src, dst, weights);
     if (weights.radius <= 8) return smooth<8>(src, dst, weights);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Gaussian smoothing of 8-bit pictures in fixed point. The result equals that of cv::GaussianBlur byte for
-// byte.
+// Gaussian smoothing of 8-bit pictures in fixed point. The result equals that of cv::GaussianBlur byte for byte.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +27,15 @@ Status validate_gaussian_sigma(double sigma);
 // remainder. sigma must be positive and in range.
 std::vector<std::uint16_t> gaussian_weights(double sigma);
 
-// Smooths pictures of up to one size. Not thread-safe: use one instance per stream.
+// Smooths pictures up to the size given to make_gaussian(). Not thread-safe: use one instance per stream.
 class Gaussian {
  public:
   virtual ~Gaussian() = default;
-  // src, dst: h x w, uint8. Both must be in the backend's memory, have at most the size given to
-  // make_gaussian(), and not overlap. dst is set to the separable convolution of src with gaussian_weights(sigma), rows first,
-  // rounded once (half up). Outside the picture src is mirrored without repeating the border pixel. sigma
-  // must be positive. CUDA: enqueues one kernel, or one copy if sigma is so small that nothing is smoothed.
-  // Errors: a sigma of 0 or out of range, wrong sizes, and errors of the device.
+  // src, dst: h x w, uint8. Both must be in the backend's memory, have at most the size given to make_gaussian(), and
+  // not overlap. dst is set to the separable convolution of src with gaussian_weights(sigma), rows first, rounded once
+  // (half up). Outside the picture src is mirrored without repeating the border pixel. sigma must be positive. CUDA:
+  // enqueues one kernel, or one copy if sigma is so small that nothing is smoothed. Errors: a sigma of 0 or out of
+  // range, wrong sizes, and errors of the device.
   virtual Status run(ImageView<const std::uint8_t> src, ImageView<std::uint8_t> dst, double sigma) = 0;
 };
 

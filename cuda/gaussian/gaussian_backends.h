@@ -7,8 +7,8 @@
 
 namespace cudavision::gaussian {
 
-// Returns an error if Gaussian::run() must refuse its arguments: the size of an image is not made_for, or
-// sigma is 0 or out of range.
+// Returns an error if Gaussian::run() must refuse its arguments: src is larger than made_for, dst has another size than
+// src, or sigma is 0 or out of range.
 Status check_run(Size src, Size dst, Size made_for, double sigma);
 
 // gaussian_weights(sigma) in a structure of fixed size.

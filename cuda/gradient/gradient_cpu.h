@@ -20,8 +20,7 @@ class GradientRow {
   void compute(ImageView<const std::uint8_t> picture, int y, GradientOperator op);
   // Computes bin() from dx() and dy().
   void compute_bins(const OrientationTable &table);
-  // Computes dx(), dy() and bin() of row y, and writes the packed samples of the row. Map: BinMap or
-  // WeightMap.
+  // Computes dx(), dy() and bin() of row y, and writes the packed samples of the row. Map: BinMap or WeightMap.
   template <typename Map>
   void map(ImageView<const std::uint8_t> picture, int y, GradientOperator op, GradientWeight weight,
            const OrientationTable &table, Map *samples);

@@ -12,8 +12,8 @@ namespace cudavision {
 template <typename At>
 CUDAVISION_HOST_DEVICE Gradient gradient_of(GradientOperator op, const At &at) {
   if (op == GradientOperator::roberts) {
-    // The differences along the diagonals (1, 1) and (1, -1). Their sum and difference are the components,
-    // sqrt(2) times as long as the vector of the two differences.
+    // The differences along the diagonals (1, 1) and (1, -1). Their sum and their difference are the gradient's
+    // components, which makes it sqrt(2) times as long as the vector of the two differences.
     const int falling = at(1, 1) - at(0, 0), rising = at(1, 0) - at(0, 1);
     return {falling + rising, falling - rising};
   }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The bin of an integer gradient in a histogram of oriented gradients. The result is exact for every
-// gradient.
+// The bin of an integer gradient in a histogram of oriented gradients. The result is exact for every gradient.
 //
 // Bin i of L holds the angles from 360 i / L degrees up to, but not including, 360 (i + 1) / L degrees,
 // measured from +x toward +y (Ph. S. Trotski and B. A. Zalesky, "Algorithm of fast computation of local image
 // histograms on video card", Informatics 16(1), 2019, equation 1).
 //
-// Ties occur only at multiples of 45 degrees: no other rational fraction of the circle has a rational tangent
-// (Niven's theorem). All other gradients are decided by the sign of the cross product with the direction of
-// the edge. Directions have 50 fractional bits, and no gradient with components up to 4080 is nearer to an
-// edge than their rounding error.
+// Gradients lie exactly on the edge between two bins only at multiples of 45 degrees: no other rational fraction of the
+// circle has a rational tangent (Niven's theorem). All other gradients are decided by the sign of the cross product
+// with the direction of the edge. Directions have 50 fractional bits, and no gradient with components up to 4080 is
+// nearer to an edge than the rounding error of the directions.
 #pragma once
 
 #include <bit>
@@ -25,11 +24,10 @@ namespace cudavision {
 struct OrientationTable {
   int bins = 0;
   float scale = 0;  // the number of bins
-  // In bins: the approximate angle decides gradients that are closer to the middle of a bin.
+  // In widths of a bin: if the angle is nearer than this to the middle of a bin, its approximation decides.
   float safe_distance = 0;
-  // sin(90 degrees * k / bins) for k = 0 to bins, in units of 2^-50. All sines and cosines of the circle are
-  // mirrored from this quadrant, so that sine and cosine of 45 degrees are equal and those of 0 and 90
-  // degrees are 0 and 1.
+  // sin(90 degrees * k / bins) for k = 0 to bins, in units of 2^-50. All sines and cosines of the circle are mirrored
+  // from this quadrant, so that sine and cosine of 45 degrees are equal and those of 0 and 90 degrees are 0 and 1.
   std::int64_t sine[kMaxOrientations + 1] = {};
 };
 
@@ -49,14 +47,14 @@ CUDAVISION_HOST_DEVICE inline std::int64_t sine_of(const OrientationTable &table
 CUDAVISION_HOST_DEVICE inline bool is_past_edge(Gradient g, int edge, const OrientationTable &table) {
   const int k = edge < table.bins ? 4 * edge : 0, quarter = k + table.bins;
   const std::int64_t cosine = sine_of(table, quarter < 4 * table.bins ? quarter : quarter - 4 * table.bins);
-  // The magnitude is at most 5770 * 2^50 < 2^63.
+  // The magnitude of the difference is at most 5770 * 2^50 < 2^63.
   return cosine * g.dy - sine_of(table, k) * g.dx >= 0;
 }
 
-// a / b, of which only a few bits matter. b is a normal number.
+// a / b, approximately. b: a normal number, or 0, for which the result is NaN if a is 0 too.
 CUDAVISION_HOST_DEVICE inline float approximate_quotient(float a, float b) {
 #ifdef __CUDA_ARCH__
-  float reciprocal;  // with an error of at most 1 in the last place, in one instruction
+  float reciprocal;  // one instruction, with an error of at most 1 in the last place
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(b));
   return a * reciprocal;
 #else
@@ -111,27 +109,27 @@ CUDAVISION_HOST_DEVICE inline float approximate_turn(float dx, float dy) {
 // times the error of approximate_turn().
 constexpr float kTurnMargin = 1.0f / 65536;
 
-// Returns true if the angle of a nonzero gradient is a multiple of 45 degrees. In natural pictures these are
-// many: small gradients.
+// Returns true if the angle of a nonzero gradient is a multiple of 45 degrees. In natural pictures many are, because
+// small gradients often have such angles.
 CUDAVISION_HOST_DEVICE inline bool is_multiple_of_45_degrees(Gradient g) {
   return g.dx == 0 || g.dy == 0 || g.dx == g.dy || g.dx == -g.dy;
 }
 
-// The bin of a nonzero gradient that lies near an edge.
+// The bin of a nonzero gradient that lies near edge `edge`, the one at 360 * edge / bins degrees.
 CUDAVISION_HOST_DEVICE inline int bin_at_edge(Gradient g, int edge, const OrientationTable &table) {
   const int bin = is_past_edge(g, edge, table) ? edge : edge - 1;
   return bin < 0 ? table.bins - 1 : bin < table.bins ? bin : 0;
 }
 
-// The bin of a gradient as far as its approximate angle decides it. That of a zero gradient is NaN from the middle.
+// The bin that the approximate angle of a gradient gives. For a zero gradient from_middle is NaN.
 struct NearBin {
   int bin;
-  float from_middle;  // of the bin, in bins; at most 1/2, but for roundings
+  float from_middle;  // the distance from the bin's middle in widths of a bin: -1/2 to 1/2, but for roundings
 };
 CUDAVISION_HOST_DEVICE inline NearBin approximate_bin(Gradient g, const OrientationTable &table) {
   const float turn = approximate_turn(static_cast<float>(g.dx), static_cast<float>(g.dy));
-  // The position between edges, minus 1/2. It is rounded to the bin: at 1.5 * 2^23 the last bit of a float is worth 1.
-  // Conversions to int and back would be slower.
+  // The angle in widths of a bin, minus 1/2: rounded to an integer, it is the bin. It is rounded by adding 1.5 * 2^23,
+  // because the last bit of a float of this size is worth 1. Conversions to int and back would be slower.
   constexpr float kRound = 12582912.0f;
   const float position = approximate_sum(turn, table.scale, -0.5f);
   const float rounded = position + kRound;
@@ -144,7 +142,7 @@ CUDAVISION_HOST_DEVICE inline bool is_certain(NearBin near, const OrientationTab
 // The bin of a nonzero gradient whose approximate bin is not certain.
 CUDAVISION_HOST_DEVICE inline int exact_bin(Gradient g, NearBin near, const OrientationTable &table) {
   const int edge = near.from_middle > 0 ? near.bin + 1 : near.bin;
-  // A multiple of 45 degrees is near an edge only if it lies on it: otherwise it is 1/8 of a bin away.
+  // A multiple of 45 degrees is near an edge only if it lies on it: otherwise it is at least 1/8 of a bin away.
   return is_multiple_of_45_degrees(g) ? edge : bin_at_edge(g, edge, table);
 }
 

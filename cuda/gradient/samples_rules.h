@@ -31,8 +31,7 @@ inline unsigned largest_weight(GradientOperator op, GradientWeight weight) {
   return fixed_weight({component, component}, weight);
 }
 
-// The bin of a sample that adds to no bin, because its gradient is zero. It is the largest bin that WeightMap
-// can hold.
+// The bin of a sample that adds to no bin, because its gradient is zero. It is the largest bin that WeightMap can hold.
 constexpr int kNoBin = 511;
 static_assert(kNoBin >= kMaxOrientations);
 // The contribution of one pixel. Its weight is 0 if its bin is kNoBin.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of the histogram, one kernel. Each block counts in shared memory and adds the count of each bin to an
-// accumulator in global memory, which also counts the blocks: the last block to add to a bin writes its count and resets
-// the accumulator for the next frame. No block waits for another one.
+// The CUDA backend of the histogram: one kernel. Each block counts in shared memory and adds its count of each bin to
+// an accumulator in global memory, which also counts the blocks. The last block to add to a bin writes the total to the
+// result and resets the accumulator for the next frame. No block waits for another one.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -19,13 +19,13 @@ namespace cudavision::histogram {
 namespace {
 
 constexpr int kThreads = 512,
-              kBlocksAtOnce = 4;  // on a multiprocessor: those of four frames run at once
-// The largest grid: one block per multiprocessor of an H100; smaller devices run the blocks in several waves.
+              kBlocksAtOnce = 4;  // blocks per multiprocessor, so that kernels of four frames run at once
+// The largest grid: one block per multiprocessor of an H100; on smaller devices, a multiprocessor runs several blocks.
 constexpr int kMaxBlocks = 132;
-constexpr int kCopies = 4;  // copies of the tables in a block; a quarter of its warps shares each
+constexpr int kCopies = 4;  // copies of the tables per block; each is shared by a quarter of the warps
 
-// In global memory; all zero between frames. The lower 32 bits of a sum are the count of a bin, the upper ones the number
-// of blocks that have added theirs.
+// In global memory; all zero between frames. The lower 32 bits of a sum hold the count of a bin, the upper 32 bits the
+// number of blocks that have added their counts.
 struct Accumulator {
   unsigned long long sums[kMaxChannels * kMaxBins];
 };
@@ -74,7 +74,7 @@ __device__ void count_chunk(const SampleRows &rows, int y, int chunk, unsigned (
   }
 }
 
-// Adds the block's count of bin i to the accumulator, and writes the count of the bin if all others have added theirs.
+// Adds this block's count of bin i to the accumulator. The last block to do so writes the total to counts[i].
 __device__ void add_count(Accumulator *accumulator, int i, unsigned count, std::uint32_t *counts) {
   constexpr unsigned long long kBlock = 1ull << 32;
   const unsigned long long before = atomicAdd(&accumulator->sums[i], kBlock + count);

@@ -2,9 +2,8 @@
 // The histogram of each channel of an image: the exact number of samples of each value, as cv::calcHist with
 // uniform ranges counts them. Both backends give the same counts.
 //
-// The CUDA backend follows the OpenCL tutorial "Histograms on a GPU", which keeps sub-histograms in local
-// (shared) memory. Unlike the tutorial's, these counts never wrap around, and images of every size are
-// counted completely.
+// The CUDA backend follows the OpenCL tutorial "Histograms on a GPU", which keeps sub-histograms in local (shared)
+// memory. Unlike the tutorial's, these counts never wrap around, and images of every size are counted completely.
 #pragma once
 
 #include <cstdint>
@@ -67,10 +66,10 @@ Samples channel_samples(const Frame &frame, Region region);
 class Histogram {
  public:
   virtual ~Histogram() = default;
-  // counts[channel][bin], an array [samples.channels][params.bins], becomes the number of samples in each
-  // bin. Samples and counts are in the backend's memory and must not overlap. Each channel must have fewer
-  // than 2^32 samples. input: when the samples are complete. The counts are exact. Fails, and writes nothing, if the
-  // parameters are invalid. CUDA: enqueues one kernel.
+  // counts[channel][bin], an array [samples.channels][params.bins], becomes the number of samples in each bin; the
+  // counts are exact. Samples and counts are in the backend's memory and must not overlap. Each channel must have fewer
+  // than 2^32 samples. input: when the samples are complete in device memory (execution.h). Fails, and writes nothing,
+  // if the parameters are invalid. CUDA: enqueues one kernel.
   virtual Status run(const Samples &samples, const HistogramParams &params, std::uint32_t *counts,
                      Input input = Input::in_stream_order) = 0;
 };

@@ -10,9 +10,9 @@
 namespace cudavision::histogram {
 namespace {
 
-constexpr int kRowsPerTask = 72;  // fewer take less time than to wake a thread
-// The tables per channel and thread. Adjacent samples are often equal; different tables avoid increments that
-// depend on each other.
+constexpr int kRowsPerTask = 72;  // counting fewer rows takes less time than waking a thread
+// The number of tables per channel and thread. Adjacent samples, which are often equal, are counted in different
+// tables, so that an increment need not wait for the previous one.
 constexpr int kTables = 4;
 
 struct Tables {
@@ -48,7 +48,7 @@ class HistogramCpu final : public Histogram {
   Status run(const Samples &samples, const HistogramParams &params, std::uint32_t *counts, Input) override {
     CUDAVISION_TRY(validate(params));
     tables_.fit(*execution_.workers);
-    int used = 0;  // no more threads than tasks take part
+    int used = 0;  // how many threads may take part: at most one per task
     for (int i = 0; i < samples.count; ++i)
       used = std::max(used, divide_up(samples.rows[i].rows, kRowsPerTask));
     for (Tables &tables : tables_.each() | std::views::take(used))
@@ -63,7 +63,7 @@ class HistogramCpu final : public Histogram {
   }
 
  private:
-  // Sums the tables of the first threads, and the values of each bin.
+  // Sets `counts` to the sums over the tables of the first `threads` threads and over the values of each bin.
   void fold(int threads, int channels, const HistogramParams &params, std::uint32_t *counts) const {
     const BinTable bins = bin_table(params);
     std::fill_n(counts, channels * params.bins, 0u);

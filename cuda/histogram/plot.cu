@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of the plot: one block per channel finds the largest count, then each thread makes a
-// primitive.
+// The CUDA backend of the plot: one block per channel finds the largest count, then each thread makes a primitive.
 #include <cuda_runtime.h>
 
 #include "cuda/common/launch_cuda.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The plot of a histogram as a list of primitives. It is made in the backend's memory, without a copy of the
-// counts to the host.
+// The plot of a histogram as a list of primitives, made in the backend's memory without a copy of counts to the host.
 #pragma once
 
 #include <cstdint>

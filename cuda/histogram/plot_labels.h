@@ -8,9 +8,9 @@
 
 namespace cudavision {
 
-// names: a letter for each channel. The first and the last value of the range stand at the upper corners of
-// each panel, its name beside the first, and three ticks at its lower border divide the range into quarters.
-// Empty if the panels are too small for the text.
+// Returns the axes of all panels. names: one letter per channel. Each panel shows the first and the last value of the
+// range in its upper corners, the channel's name beside the first value, and three ticks at its lower border, which
+// divide the range into quarters. Returns an empty list if the panels are too small for the text.
 std::vector<Primitive> plot_labels(const HistogramPlot &plot, int channels, const char *names,
                                    const HistogramParams &params);
 

@@ -32,7 +32,7 @@ CUDAVISION_HOST_DEVICE constexpr Primitive plot_primitive(const HistogramPlot &p
                           right - after, bottom - after);
   }
   const Color color = plot.bars[channel];
-  const int margin = plot.line_width;  // of the outline
+  const int margin = plot.line_width;  // the width of the outline
   const int width = p.width - 2 * margin, height = p.height - 2 * margin, bin = i - 2;
   // There is no bar for an empty bin, nor in a panel without space inside its outline.
   if (count == 0 || width < 1 || height < 1) return hidden_primitive(color);

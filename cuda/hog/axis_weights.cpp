@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The weights of a block's pixels.
+// The weights with which the pixels of a block vote for its cells.
 #include "cuda/hog/axis_weights.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace cudavision::hog {
 namespace {
 
-// In pixels.
+// The standard deviation of the Gaussian, in pixels.
 double sigma_of(const HogParams &params) {
   return params.sigma > 0 ? params.sigma : (params.block.width + params.block.height) / 8.0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The weights of a block's pixels. They are separable: the weight of a pixel for a cell is the product of one
-// weight for each axis.
+// The weights with which the pixels of a block vote for its cells. They are separable: the weight of a pixel for a cell
+// is the product of one weight per axis.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The weights of a block's pixels in device memory.
+// AxisWeights in device memory.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,7 +15,7 @@ namespace cudavision::hog {
 
 class OwnedWeights {
  public:
-  // Enqueues copies from host memory that this object owns: it must live until they are done. Call it once.
+  // Enqueues copies from host memory of this object, which must live until the copies are done. Call upload() once.
   Status upload(const HogParams &params, cudaStream_t stream) {
     const AxisWeights axes[2] = {axis_weights_x(params), axis_weights_y(params)};
     for (int i = 0; i < 2; ++i) {

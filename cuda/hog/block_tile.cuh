@@ -3,7 +3,7 @@
 // pixels from top to bottom, a few rows (a chunk) at a time. Because the weights are separable, a chunk takes two steps
 // without atomics: first, each pixel row is summed into one histogram for each column of cells, by one thread per
 // histogram; then these histograms are summed vertically, with the weights of their rows, into the descriptors of the
-// blocks. The tile of this file does so in plain steps; default_tile.cuh is the fast one, for the default parameters.
+// blocks. PlainTile works with any parameters; DefaultTile (default_tile.cuh) is faster, for the default ones.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,8 +18,8 @@
 
 namespace cudavision::hog {
 
-// Reads the pixels of a HogPicture, channels in the order B, G, R: on a tie between channels the first one
-// wins.
+// Reads the pixels of a HogPicture, with the channels in the order B, G, R: if the gradients of several channels are
+// equally long, the first of these channels counts.
 template <int kChannels>
 struct FrameSource {
   static constexpr int channels = kChannels;
@@ -42,7 +42,7 @@ struct FrameSource {
     for (int c = 0; c < kChannels; ++c) pixel.bytes[c] = data[c][at];
     return pixel;
   }
-  // The channels in the bytes of a word, the first one in the lowest.
+  // Returns the channels of a pixel as the bytes of a word, the first channel in the lowest byte.
   __device__ unsigned pixel(int x, int y) const {
     const Pixel bytes = fetch(x, y);
     unsigned pixel = 0;
@@ -51,7 +51,7 @@ struct FrameSource {
   }
 };
 
-// A tile with any parameters. Its first block is (row0, col0). All threads call all steps, between barriers.
+// The steps of a tile with any parameters, whose first block is (row0, col0). All threads must call each step.
 template <typename Source>
 struct PlainTile {
   const Source &source;
@@ -60,7 +60,7 @@ struct PlainTile {
   const TilePlan &plan;
   const DeviceWeights &x_weights, &y_weights;
   int row0, col0;
-  // In shared memory.
+  // The following arrays are in shared memory.
   float *color_of;  // [256]: color_value() of each byte
   float2 *votes;    // the votes of each pixel of the chunk for its first and its second bin; see vote_place()
   float *sums;      // [bin][row of pixels][column of cells]: the histograms of the chunk
@@ -68,11 +68,11 @@ struct PlainTile {
   VoteBins *bins;   // [kChunkRows][width]
 
   __device__ static int thread() { return static_cast<int>(threadIdx.x); }
-  // The columns of cells, of all columns of blocks.
+  // The number of columns of cells in all columns of blocks of the tile.
   __device__ int across() const { return rules.cells_x << plan.cols_log2; }
 
-  // Makes the votes of the chunk that begins at row y of the tile. Pixels outside the picture belong to no block: they
-  // repeat others.
+  // Computes the votes of the chunk that begins at row y of the tile. Pixels of the tile outside the picture belong to
+  // none of its blocks; border pixels are read in their place.
   __device__ void vote(int y) const {
     const int width = picture.width, height = picture.height,
               tail = first_column_of_tail(rules.variant, width);
@@ -116,8 +116,8 @@ struct PlainTile {
     }
   }
 
-  // Adds the chunk, which begins at row y of the tile, to the descriptors of the blocks that it meets: those that begin
-  // above its end and end below its beginning. A thread adds to one number of a descriptor at a time.
+  // Adds the histograms of the chunk that begins at row y of the tile to the descriptors of the blocks that have rows
+  // in the chunk. A thread adds to one number of a descriptor at a time.
   __device__ void sum_down_rows(int y) const {
     const int block_height = rules.block.height, stride = rules.stride.height;
     const int first_row = y < block_height ? 0 : (y - block_height) / stride + 1,
@@ -131,14 +131,14 @@ struct PlainTile {
       const float *weight = y_weights.weight + cell_y * block_height - top;
       const float *from = sums + bin * kChunkRows * across() + column;
       float &sum = blocks[block * rules.length + (cell_x * rules.cells_y + cell_y) * rules.bins + bin];
-      float value = top < 0 ? sum : 0.0f;  // else no chunk before has met this block
+      float value = top < 0 ? sum : 0.0f;  // otherwise this is the block's first chunk
       for (int k = max(top, 0); k < min(top + block_height, kChunkRows); ++k)
         value = fmaf(weight[k], from[k * across()], value);
       sum = value;
     }
   }
 
-  // Returns to each of a block's kPartialSums lanes the sum over the block in the order that hog_rules.h defines;
+  // Returns the sum over a block to each of its kPartialSums lanes, in the order of additions that hog_rules.h defines.
   // add(k, sum) must return sum plus the term of number k.
   template <typename Add>
   __device__ float sum_over_block(const Add &add) const {
@@ -212,9 +212,9 @@ __device__ void make_plain_tile(const Source &source, const TiledPicture &pictur
   tile.normalize(out);
 }
 
-// Computes the blocks of tile `tile_index` (in row-major order) and writes them to out. kDefaultParams
-// requires has_default_params(rules). If `picture` lies in memory, fewer of its members occupy registers.
-// shared: plan.shared_bytes of dynamic shared memory. wait_for_pixels() is called before the first pixel is read.
+// Computes the blocks of tile `tile_index` (in row-major order) and writes them to out. kDefaultParams requires
+// has_default_params(rules). If `picture` is in global memory, its members take fewer registers. shared:
+// plan.shared_bytes of dynamic shared memory. wait_for_pixels() is called before the first pixel is read.
 template <bool kDefaultParams, typename Source, typename Wait>
 __device__ void make_tile(const Source &source, const TiledPicture &picture, const Rules &rules,
                           const TilePlan &plan, const DeviceWeights &x_weights,

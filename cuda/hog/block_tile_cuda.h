@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The choice of a tile for the kernels that compute blocks.
+// The choice of the size of a tile for the kernels that compute blocks.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace cudavision::hog {
 
-// Whether the kernel may be compiled with kDefaultParams (block_tile.cuh).
+// Whether kernels compiled with kDefaultParams (block_tile.cuh) compute blocks with these parameters.
 inline bool has_default_params(const Rules &rules) { return with_default_params(rules) == rules; }
 static_assert(sizeof(DefaultTileMemory<3>) <= 48 * 1024, "their tile has kDefaultColsLog2");
 
-// The shared memory of a tile.
+// The shared memory that a tile needs, in bytes.
 inline std::size_t shared_bytes_of(const Rules &rules, int channels, const TilePlan &plan) {
   if (has_default_params(rules))
     return channels == 1 ? sizeof(DefaultTileMemory<1>) : sizeof(DefaultTileMemory<3>);
@@ -42,13 +42,13 @@ inline TilePlan largest_tile(const Rules &rules, int channels) {
   }
 }
 
-// Chooses the rows of a tile for all grids of blocks that one launch computes. Blocks overlap, so that tall tiles take
-// fewer instructions; but a device runs a number of tiles at once, and the last turn may leave most of it idle. The
-// choice is the product of turns and rows of pixels that is least.
+// Chooses the number of rows of a tile for all grids of blocks that one launch computes. Blocks overlap, so that tall
+// tiles take fewer instructions in all. But a device runs only `at_once` tiles at the same time, and the last turn may
+// leave most of it idle. The choice has the least product of turns and rows of pixels of a tile.
 inline TilePlan plan_tiles(const Rules &rules, int channels, std::span<const HogShape> grids, int at_once) {
   TilePlan plan = largest_tile(rules, channels);
   const auto cost = [&](int rows) {
-    constexpr int kSetUp = 2 * kChunkRows;  // what else a tile takes, in rows of pixels
+    constexpr int kSetUp = 2 * kChunkRows;  // the constant cost of a tile, in rows of pixels
     std::int64_t tiles = 0;
     for (const HogShape &grid : grids)
       tiles += std::int64_t{divide_up(grid.cols, 1 << plan.cols_log2)} * divide_up(grid.rows, rows);

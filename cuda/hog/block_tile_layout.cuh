@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The tiles of HOG blocks that thread blocks work on, and where a tile's numbers lie in shared memory.
+// The tiles of HOG blocks that thread blocks work on, and the layout of a tile in shared memory.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,8 +11,9 @@
 namespace cudavision::hog {
 
 constexpr int kTileThreads = 192;
-constexpr int kChunkRows = 8;  // rows of pixels
-// Tiles on a multiprocessor of a large device at once, by registers: of the blocks alone, and of the detector's scales.
+constexpr int kChunkRows = 8;  // rows of pixels that a tile processes at a time: a chunk
+// How many tiles a multiprocessor of a large device runs at once, limited by registers: in make_blocks_kernel (hog.cu)
+// and in make_level_blocks_kernel (device_levels.cuh).
 constexpr int kFrameTilesAtOnce = 5;
 constexpr int level_tiles_at_once(bool default_params) { return default_params ? 6 : 5; }
 
@@ -33,7 +34,7 @@ struct BlockPlace {
 };
 
 struct TilePlan {
-  int cols_log2, rows;  // a tile has 1 << cols_log2 columns of blocks
+  int cols_log2, rows;  // a tile has 1 << cols_log2 columns and `rows` rows of blocks
   int width;            // pixels
   std::size_t shared_bytes;
 };
@@ -51,7 +52,7 @@ CUDAVISION_HOST_DEVICE inline Rules with_default_params(Rules rules) {
   return rules;
 }
 
-// Then a tile has 1 << kDefaultColsLog2 columns of blocks, of these pixels.
+// With the default parameters, a tile has 1 << kDefaultColsLog2 columns of blocks, which are kDefaultWidth pixels wide.
 constexpr int kDefaultColsLog2 = 3, kDefaultWidth = ((1 << kDefaultColsLog2) - 1) * 8 + 16;
 
 // The sizes of a picture and the layout of its blocks.
@@ -62,17 +63,16 @@ struct TiledPicture {
   BlockPlace place;
 };
 
-// The two bins that a pixel votes for. In a DefaultTile, bins of the lower half of a chunk are numbered on from
-// kDefaultBins.
+// The two bins that a pixel votes for. In a DefaultTile, bins of the lower four rows of a chunk begin at kDefaultBins.
 struct VoteBins {
   std::uint8_t first, second;
 };
 
-// The votes of a chunk take kChunkRows * vote_pitch(width) places. Votes of columns that lie 4 apart are neighbours in
-// memory; the four groups of columns of a row lie vote_quarter(width) places apart. With the default parameters, the
-// threads of a half-warp write votes of 16 successive columns, and read votes of eight rows at two columns that lie 4
-// apart: either way they access all 32 banks. A place has two banks, so 20 places are 40 banks (8 modulo 32), and 82 places are
-// 164 banks (4 modulo 32).
+// The layout of a chunk's votes, in kChunkRows * vote_pitch(width) places of two floats. In a row, votes of columns
+// that are 4 apart are neighbours in memory; the four groups of such columns are vote_quarter(width) places apart. This
+// avoids bank conflicts with the default parameters: the threads of a half-warp write votes of 16 successive columns,
+// and read votes of eight rows at two columns that are 4 apart. Either way they access all 32 banks, because 20 places
+// are 40 banks (8 modulo 32), and 82 places are 164 banks (4 modulo 32).
 CUDAVISION_HOST_DEVICE constexpr int vote_quarter(int width) { return (width + 3) / 4 + 2; }
 CUDAVISION_HOST_DEVICE constexpr int vote_pitch(int width) { return 4 * vote_quarter(width) + 2; }
 static_assert(vote_quarter(kDefaultWidth) == 20 && vote_pitch(kDefaultWidth) == 82);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Blocks on the CPU.
+// The computation of HOG blocks on the CPU.
 #include "cuda/hog/blocks_cpu.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ std::size_t padded(int count) {
   return static_cast<std::size_t>(divide_up(count, kRowPadding) + 2) * kRowPadding;
 }
 
-// The number of elements in the histograms of a row of blocks that belong to one row of cells.
+// The number of floats in the histograms of one row of cells, in a row of `cols` blocks.
 int row_length(const Rules &rules, int cols) { return cols * rules.cells_x * rules.bins; }
 
 }  // namespace

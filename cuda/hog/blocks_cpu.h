@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Blocks on the CPU. Because the weights are separable, the votes of a pixel row are first summed into one
-// histogram for each column of cells of each block; these histograms are then added, with the weight of the
-// row, to every row of blocks that the pixel row lies in.
+// The computation of HOG blocks on the CPU. Because the weights are separable, the votes of a pixel row are first
+// summed into one histogram for each column of cells of each block; these histograms are then added, with the weight of
+// the row, to every row of blocks that the pixel row lies in.
 #pragma once
 
 #include "cuda/common/memory_budget.h"
@@ -19,8 +19,8 @@ struct BytePlanes {
   Size size() const { return plane[0].size(); }
 };
 
-// The picture of a scale: the planes themselves or, with taps (resize_taps() in hog_detector_plan.h), a picture of this
-// size that is downscaled from them as its rows are needed.
+// The picture at one scale. Without taps (interpolation coefficients, resize_taps() in hog_detector_plan.h) it is the
+// planes; with taps, its rows are downscaled from the planes when they are needed.
 struct ScaledPicture {
   BytePlanes planes;
   Size size;
@@ -41,13 +41,13 @@ class BlockScratch {
 
  private:
   friend class BlockRows;
-  // Row y of the colours, without its left padding. It begins at the first column of the blocks.
+  // Returns row y of the colours, from the first column of the blocks on. Padding precedes and follows it.
   float *color(int y, int channel);
   // The ring buffer of sum_row(), aligned so that no histogram lies across two cache lines.
   float *ring();
 
   Array<std::uint8_t> bytes_;     // a row of a downscaled picture
-  Array<std::uint16_t> columns_;  // as resize_row() needs it
+  Array<std::uint16_t> columns_;  // scratch memory of resize_row()
   std::ptrdiff_t row_ = 0;        // elements of a padded row
   Array<float> colors_;           // [kColorRows][3][row_]
   Array<float> votes_;            // [2][row_]: VoteRow::first and second
@@ -64,15 +64,14 @@ class BlockRows {
   explicit BlockRows(const HogParams &params);
 
   const Rules &rules() const { return rules_; }
-  // Writes a rectangle of blocks of the picture. blocks: its first column and row, and the number of both.
+  // Computes a rectangle of blocks. blocks: its first column and row, and its numbers of columns and rows.
   void compute(const ScaledPicture &picture, const Region &blocks, BlockScratch &scratch,
                const BlockOutput &output) const;
 
  private:
   // The columns of pixels [first, end) of a rectangle of blocks.
   Interval columns_of(const Region &blocks) const;
-  // Converts row y to colours, from the column before these ones to that behind them. The picture is mirrored at its
-  // borders.
+  // Converts row y to colours, in these columns and one more on each side. The picture is mirrored at its borders.
   void convert_colors(const ScaledPicture &picture, int y, Interval columns, BlockScratch &scratch) const;
   // Sums the votes of these columns of row y into scratch.rows_.
   void sum_votes(const ScaledPicture &picture, int y, Interval columns, int cols,

@@ -11,13 +11,13 @@
 
 namespace cudavision::hog {
 
-constexpr int kDefaultColumns = 2 << kDefaultColsLog2;   // columns of cells: two of each column of blocks
+constexpr int kDefaultColumns = 2 << kDefaultColsLog2;   // columns of cells: two for each column of blocks
 constexpr int kHalfRows = kChunkRows / 2;                // a chunk has an upper and a lower half
 constexpr int kHalfPlane = kDefaultColumns * kHalfRows;  // the sums of one bin in a half
 static_assert(kHalfPlane * sizeof(float) == 256, "add_votes() composes addresses of bytes");
 
-// The colours of a chunk, with a halo of one pixel. Those of one pixel take two accesses, of 8 and of 4 bytes, or one
-// of 4 bytes.
+// The colours of a chunk, with a halo of one pixel. With three channels, a pixel takes two accesses, of 8 and of 4
+// bytes; with one channel, one access of 4 bytes.
 constexpr int kColorPitch = kDefaultWidth + 2, kChunkColors = (kChunkRows + 2) * kColorPitch;
 template <int kChannels>
 struct ChunkColors {
@@ -47,8 +47,8 @@ struct alignas(16) DefaultTileMemory {
   float2 votes[kChunkRows * vote_pitch(kDefaultWidth)];  // see vote_place()
   float x_weight[2][16];                                 // [column of cells][pixel of a block]
   float y_weight[2][16];                                 // [row of cells][pixel of a block]
-  // The histograms of the chunk: [half][bin][column of cells][row of the half]. In the lower half, columns are
-  // exchanged in fours, so that a warp, which sums all rows of four columns, accesses all banks.
+  // The histograms of the chunk: [half][bin][column of cells][row of the half]. In the lower half, columns are swapped
+  // in groups of four, so that a warp, which sums all rows of four columns, accesses all banks.
   float sums[2 * kDefaultBins * kHalfPlane];
   // Two rows of blocks: one is completed while the one before it is normalised.
   float blocks[2][kDefaultLength << kDefaultColsLog2];
@@ -59,8 +59,7 @@ static_assert(sizeof(VoteBins) * kChunkRows * kDefaultWidth % 16 == 0);
 
 __device__ inline int place_in_half_plane(int column, int half) { return (column ^ 4 * half) * kHalfRows; }
 
-// The steps of a tile, whose first block is (row0, col0). All threads of the thread block call all of them, between
-// barriers.
+// The steps of a tile, whose first block is (row0, col0). All threads of the thread block must call each step.
 template <typename Source>
 struct DefaultTile {
   static constexpr int kChannels = Source::channels, kPitch = kColorPitch;
@@ -69,11 +68,11 @@ struct DefaultTile {
   const Rules &rules;
   DefaultTileMemory<kChannels> &memory;
   int row0, col0;
-  // Two numbers of a block of the row that the last chunk has begun, in this thread's bin and column of cells: of the
-  // upper and of the lower cell.
+  // The sums of this thread (one bin, one column of cells) for the row of blocks that the last chunk has begun:
+  // begun[0] for the upper cell, begun[1] for the lower cell.
   float begun[2] = {};
 
-  // The first pixel of the tile.
+  // The column and the row of the tile's first pixel.
   __device__ int x0() const { return 8 * col0; }
   __device__ int y0() const { return 8 * row0; }
   __device__ static int thread() { return static_cast<int>(threadIdx.x); }
@@ -88,8 +87,8 @@ struct DefaultTile {
 
   // --- colours ---
 
-  // Only the first pixel outside the picture matters: it mirrors the second one inside. Pixels further out belong to no
-  // block. A picture has more than one row and column.
+  // Mirrors an index into [0, size). Only the first pixel outside the picture matters: it mirrors the second one
+  // inside. Pixels further out belong to no block. A picture has more than one row and column.
   __device__ static int mirrored(int i, int size) {
     const int inside = abs(min(i, size));
     return min(inside, 2 * (size - 1) - inside);
@@ -135,20 +134,20 @@ struct DefaultTile {
       load_rows<1>({place, mirrored(x0() + place - 1, picture.width), 0}, y0() - 1 + row, row);
   }
 
-  // Moves row kChunkRows + k of a chunk, in one column, to where row k of the next chunk lies.
+  // Copies row kChunkRows + k of a chunk, in one column, to the place of row k of the next chunk.
   __device__ void keep_row(const LoadedColumn &column, int k) const {
     float colors[kChannels];
     memory.colors.load((kChunkRows + k) * kPitch + column.place, colors);
     memory.colors.store(k * kPitch + column.place, colors);
   }
 
-  // Loads a chunk, but for its first two rows, which it keeps from the chunk before. The last two warps, which do not
-  // sum votes at that time, load most columns; other threads load one pixel of another one.
+  // Loads the rows of a chunk except the first two, which are kept from the previous chunk. The last two warps, which
+  // sum no votes at that time, load most columns; each other thread loads one pixel of the remaining columns.
   __device__ void load(const LoadedColumn &column, int chunk) const {
     const int y = y0() + chunk * kChunkRows;
     if (column.row < 0) {
       if (chunk > 0) keep_row(column, 0), keep_row(column, 1);
-      // A pixel of several bytes takes several registers.
+      // A FrameSource pixel of three channels takes three registers: then only half of the rows are loaded at once.
       constexpr int kAtOnce = sizeof(typename Source::Pixel) > 4 ? kChunkRows / 2 : kChunkRows;
 #pragma unroll
       for (int row = 0; row < kChunkRows; row += kAtOnce) load_rows<kAtOnce>(column, y + 1 + row, 2 + row);
@@ -160,8 +159,8 @@ struct DefaultTile {
 
   // --- votes ---
 
-  // Computes and stores the votes of a pixel. If gradients of channels are equally long, the first channel wins; with kTail,
-  // the last one wins from the column `tail` of the picture on, as in OpenCV.
+  // Computes and stores the votes of a pixel. If gradients of channels are equally long, the first channel wins; with
+  // kTail, the last one wins from the column `tail` of the picture on, as in OpenCV.
   template <bool kTail>
   __device__ void vote_at(int row, int column, int tail) const {
     const int center = (row + 1) * kPitch + column + 1;
@@ -179,8 +178,8 @@ struct DefaultTile {
                                                  static_cast<std::uint8_t>(plane + next)};
   }
 
-  // Each pair of warps takes the first 64 columns of three rows; the last pair, of two rows, and then the other
-  // columns.
+  // Each pair of warps takes the first 64 columns of three rows; the last pair, which has only two rows left, also
+  // takes the remaining 8 columns of all rows.
   template <bool kTail>
   __device__ void vote_all(int tail) const {
     static_assert(kTileThreads == 3 * 64 && kChunkRows == 8 && kDefaultWidth == 72);
@@ -202,9 +201,9 @@ struct DefaultTile {
 
   // --- sums ---
 
-  // Adds the votes of four pixels to a histogram, from left to right. `of_thread` is the place of the thread's
-  // histogram in a plane of bins, in bytes: the lowest byte of an address. The next byte is the number of the plane, as
-  // VoteBins hold it.
+  // Adds the votes of four pixels to a histogram, from left to right. The byte offset of a sum in memory.sums consists
+  // of two bytes: the lowest one is `of_thread`, the place of the thread's histogram in the sums of one bin; the next
+  // one is the number of the bin, as VoteBins hold it.
   __device__ void add_votes(int row, int first, const float *weights, unsigned of_thread) const {
     const auto weight = *reinterpret_cast<const float4 *>(weights);
     const float of[4] = {weight.x, weight.y, weight.z, weight.w};
@@ -224,8 +223,7 @@ struct DefaultTile {
     }
   }
 
-  // Sums the votes along each row of the chunk. A thread computes the histogram of one row and one column of cells,
-  // which the votes of twelve pixels reach.
+  // Sums the votes along rows. A thread computes one row's histogram of one column of cells, from twelve pixels.
   __device__ void sum_along_rows() const {
     if (thread() >= kDefaultColumns * kChunkRows) return;
     const int row = thread() % kChunkRows, column = thread() / kChunkRows, half = row / kHalfRows,
@@ -240,9 +238,9 @@ struct DefaultTile {
       add_votes(row, 4 * column + i, weights + i, static_cast<unsigned>(place) * sizeof(float));
   }
 
-  // Adds chunk number `chunk` to the descriptors of the blocks that it meets: it completes a row of blocks and begins
-  // the next one. A thread takes one bin of a column of cells. The votes of a chunk's last four rows do not reach the
-  // upper cells of the row that it completes, nor those of its first four rows the lower cells of the next one.
+  // Adds the histograms of chunk `chunk` to the descriptors: the chunk completes one row of blocks and begins the next
+  // one. A thread handles one bin of a column of cells. The lower half of the chunk adds nothing to the upper cells of
+  // the row that it completes, and the upper half nothing to the lower cells of the next row.
   __device__ void sum_down_rows(int chunk) {
     const int column = thread() % kDefaultColumns, bin = thread() / kDefaultColumns;
     if (bin >= kDefaultBins) return;
@@ -251,7 +249,7 @@ struct DefaultTile {
                                                place_in_half_plane(column, half));
     };
     const float4 upper = sums_of(0), lower = sums_of(1);
-    // The sum and the votes of a half, whose first row is row `first` of the block.
+    // Returns `sum` plus the weighted histograms of a half, whose first row is row `first` of the block.
     const auto add_half = [&](int cell, int first, const float4 &sums, float sum) {
       const auto weight = *reinterpret_cast<const float4 *>(memory.y_weight[cell] + first);
       sum = fmaf(weight.y, sums.y, fmaf(weight.x, sums.x, sum));
@@ -336,8 +334,8 @@ __device__ void make_default_tile(const Source &source, const TiledPicture &pict
   const auto loaded = tile.loaded_column();
   tile.load_first_rows();
   tile.load(loaded, 0);
-  // Two barriers a chunk: its votes are made while the chunk before it is summed down, and it is summed along while the
-  // next chunk is loaded. Row of blocks r is complete after chunk r + 1, and is normalised two turns later.
+  // Two barriers per chunk: its votes are computed during sum_down_rows() of the previous chunk, and summed along rows
+  // while the next chunk is loaded. Row r of blocks is complete after chunk r + 1, and normalised two iterations later.
   for (int chunk = 0;; ++chunk) {
     __syncthreads();
     if (chunk > 0 && chunk <= rows + 1) tile.sum_down_rows(chunk - 1);

@@ -17,24 +17,24 @@
 
 namespace cudavision::hog {
 
-// Of the kernels that process pixels or windows.
+// The threads per block of the kernels that process pixels or windows.
 constexpr int kLineThreads = 256;
 
-// One scale.
+// A scale of the picture, and where its data begin in the arrays of all scales.
 struct DeviceLevel {
   double scale;
   TiledPicture picture;  // its blocks are planar: [number][grid position], positions in row-major order
   // The indices of the first pixel, grid position and window of this scale in the arrays of all scales. The
   // grid is that of DetectionPlan.
   std::ptrdiff_t pixels, positions, windows;
-  int taps_x, taps_y;           // the indices of its first taps
+  int taps_x, taps_y;           // the indices of its first taps in the array of all taps
   int windows_x, window_count;  // windows in a row, and in total
-  // The index of its first thread block in the launch of the four kernels that call level_of_block().
+  // The index of its first thread block in the launch of each of the four kernels that call level_of_block().
   int first_downscale_block, first_tile_block, first_product_block, first_score_block;
 };
 
-// The scale that thread block `block` of a launch belongs to. first: the member that holds the first blocks of that
-// launch. All lanes of a warp must call: they look at 32 scales at a time, so that one wait for memory is enough.
+// Returns the scale that thread block `block` of a launch works on. first: the member with the first blocks of this
+// launch. All lanes of a warp must call this function: they look at 32 scales at a time, with one wait for memory.
 __device__ inline const DeviceLevel &level_of_block(const DeviceLevel *levels, int count, int block,
                                                     int DeviceLevel::*first) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -60,9 +60,9 @@ struct Search {
   }
 };
 
-// Whether a thread block has work: whether needs(windows) is true for the windows of a region in its scale. All lanes of a
-// warp must call: each takes one region. A thread block without work must call wait_for_kernel_ahead() nevertheless, so that
-// kernels still end in their order.
+// Whether a thread block has work: whether needs(windows) is true for the windows of at least one searched region, at
+// the block's scale. All lanes of a warp must call this function: each checks one region. A thread block without work
+// must call wait_for_kernel_ahead() nevertheless, so that kernels still end in their order.
 template <typename Needs>
 __device__ bool has_work(const Search &search, const DeviceLevel &level, const Needs &needs) {
   static_assert(Places::kMostRegions <= 32);
@@ -78,7 +78,7 @@ __device__ bool has_work(const Search &search, const DeviceLevel &level, const N
 
 // --- downscaled pictures ---
 
-// A pixel of three channels: B in the lowest byte, then G and R.
+// A pixel: one byte, or, with three channels, a word with B in the lowest byte, then G and R.
 template <int kChannels>
 using PixelType = std::conditional_t<kChannels == 1, std::uint8_t, std::uint32_t>;
 
@@ -96,7 +96,7 @@ struct LevelSource {
     __device__ int byte(int channel) const { return static_cast<int>(word >> (8 * channel) & 255u); }
   };
   __device__ Pixel fetch(int x, int y) const { return {pixel(x, y)}; }
-  // Pixels x and x + 1 of rows y and y + 1. Those beyond the right or the lower border are read, but not to be used.
+  // Loads pixels x and x + 1 of rows y and y + 1. Pixels beyond the right or the lower border must not be used.
   __device__ void square(int x, int y, unsigned (&pixels_of)[4]) const {
     const PixelType<kChannels> *above = pixels + x + static_cast<std::ptrdiff_t>(y) * width,
                                *below = above + width;
@@ -104,8 +104,8 @@ struct LevelSource {
   }
 };
 
-// Copies a frame of three channels to words, of which the next kernel loads four for each of its pixels.
-// blockIdx.y: the row.
+// Packs the three channels of each pixel of a frame into a word, because downscale_kernel loads four pixels for each
+// pixel that it computes. blockIdx.y: the row.
 constexpr int kPackedPixels = 4;  // pixels per thread
 static __global__ void __launch_bounds__(kLineThreads)
     pack_kernel(FrameSource<3> source, int width, std::uint32_t *pixels) {
@@ -135,8 +135,8 @@ struct DownscaleTask {
   Search search;
 };
 
-// Interpolates along x between pixels a and b. weights: that of a in the lower half, that of b in the upper half;
-// they add up to 256. sums: of each channel.
+// Interpolates along x between pixels a and b. weights: the weight of a in the lower half of the word, the weight of b
+// in the upper half; they add up to 256. sums: the result for each channel.
 template <int kChannels>
 __device__ void blend(unsigned a, unsigned b, unsigned weights, int (&sums)[kChannels]) {
   if constexpr (kChannels == 1) {
@@ -149,9 +149,9 @@ __device__ void blend(unsigned a, unsigned b, unsigned weights, int (&sums)[kCha
   }
 }
 
-// Loads the four pixels of the source between which a pixel is interpolated. Pixels beyond the last row or column have the
-// weight 0, but must be memory that may be read: the packed picture has some behind it; of a caller's frame, the last row or
-// column is read again.
+// Loads the four source pixels between which a pixel is interpolated. Pixels beyond the last row or column have the
+// weight 0, but are loaded, too: the packed picture has memory behind it for this purpose; with one channel, the source
+// is the caller's frame, of which the last row or column is loaded again.
 __device__ inline void load_square(const DownscaleTask<3> &task, int x, int y, unsigned (&pixels)[4]) {
   task.source.square(x, y, pixels);
 }
@@ -161,8 +161,7 @@ __device__ inline void load_square(const DownscaleTask<1> &task, int x, int y, u
   pixels[2] = task.source.pixel(x, below), pixels[3] = task.source.pixel(right, below);
 }
 
-// Interpolates a pixel in integers, as cv::INTER_LINEAR_EXACT. weights_x: as for blend(); weight: that of the lower
-// row.
+// Interpolates a pixel in integers, as cv::INTER_LINEAR_EXACT does. weights_x: see blend(); weight: of the lower row.
 template <int kChannels>
 __device__ unsigned interpolated(const unsigned (&pixels)[4], unsigned weights_x, int weight) {
   int above[kChannels], below[kChannels];
@@ -178,8 +177,8 @@ __device__ unsigned interpolated(const unsigned (&pixels)[4], unsigned weights_x
     return __byte_perm(__byte_perm(channel[0], channel[1], 0x0062), channel[2], 0x7610);
 }
 
-// A thread block computes a tile of a scale; a thread computes kLinePixels pixels of a column, and so needs one tap
-// along x. All lanes of a warp need the same taps along y: each loads one of them.
+// A thread block computes a tile of a scale; a thread computes kLinePixels pixels of a column, and so needs one tap (a
+// source index and a weight) along x. All lanes of a warp need the same taps along y: each loads one of them.
 constexpr Size kDownscaleTile{64, 64};
 constexpr int kLinePixels = kDownscaleTile.width * kDownscaleTile.height / kLineThreads;
 static_assert(32 % kLinePixels == 0 && kDownscaleTile.width % 32 == 0);
@@ -207,7 +206,7 @@ static __global__ void __launch_bounds__(kLineThreads,
         return overlap(pixels_of_tile, pixels_of_blocks(grid, blocks_of_windows(grid, windows)));
       }))
     return wait_for_kernel_ahead();
-  if (first_y >= height) return;  // the whole warp
+  if (first_y >= height) return;  // true for all lanes of a warp or for none
   const std::int32_t tap_x = task.taps[level.taps_x + min(x, width - 1)],
                      tap_of_lane = task.taps[level.taps_y + min(first_y + thread % kLinePixels, height - 1)];
   const int x0 = first_of_tap(tap_x), pixels = min(height - first_y, x < width ? kLinePixels : 0);
@@ -247,7 +246,7 @@ struct LevelBlocksTask {
   Search search;
 };
 
-// Each thread block computes one tile of the blocks of a scale. The level stays in memory, to save registers.
+// Each thread block computes one tile of the blocks of a scale. The level stays in global memory, to save registers.
 template <bool kDefaultParams, int kChannels>
 static __global__ void __launch_bounds__(kTileThreads,
                                          resident_blocks(kTileThreads, level_tiles_at_once(kDefaultParams)))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Hits and boxes on the device, by two kernels. In the first one, each thread block computes the scores of consecutive
-// windows; the last block to finish (last-block pattern) lists the hits in the order of the windows, which does not
-// depend on the order of the blocks. In the second one, all blocks unite similar hits, and the last one lists the boxes
-// of the groups; or a single block takes the best hits.
+// Hits and boxes on the device. In find_hits_kernel, each thread block computes the scores of consecutive windows; the
+// last block to finish (last_block.cuh) lists the hits in the order of the windows, which does not depend on the order
+// of the blocks. Then in group_hits_kernel, all blocks unite similar hits, and the last one lists the boxes of the
+// groups; or suppress_hits_kernel finds the best hits (non-maximum suppression) with a single block.
 #pragma once
 
 #include "cuda/common/block_scan.cuh"
@@ -28,13 +28,13 @@ struct HitTask {
   HogThresholds thresholds;
   Size picture;
   Search search;
-  float *scores;      // [window]; NaN, which reaches no threshold, if it is not searched
-  int *block_hits;    // [thread block]: its number of hits, later that of all blocks before it
+  float *scores;      // [window]; NaN, which reaches no threshold, for windows that are not searched
+  int *block_hits;    // [thread block]: its number of hits, later the number in all blocks before it
   unsigned *done;     // the number of blocks that have finished; 0 between kernels
-  int *hit_count;     // all hits, even if they are more than kMaxHogHits
+  int *hit_count;     // the number of all hits, even if it exceeds kMaxHogHits
   HogBox *hits;       // [kMaxHogHits]
   unsigned *parents;  // [kMaxHogHits]: the union-find forest of similar hits
-  GroupSums *groups;  // [kMaxHogHits]: that of each root
+  GroupSums *groups;  // [kMaxHogHits]: the group of each root of the forest
   HogBoxList list;
 };
 
@@ -47,17 +47,17 @@ __device__ inline float value_of_key(unsigned key) {
   return __uint_as_float((key & 0x80000000u) != 0 ? key & 0x7fffffffu : ~key);
 }
 
-// Shared memory of the first kernel.
+// Shared memory of find_hits_kernel.
 struct HitMemory {
   struct {
     int left, top, right, bottom;
-  } searched[Places::kMostRegions];  // windows of the scale
+  } searched[Places::kMostRegions];  // for each region, the windows of the scale to search
   int warp_sums[kLineThreads / 32];
   int hit_count;
   bool last;
 };
 
-// Shared memory of the second kernel.
+// Shared memory of group_hits_kernel.
 struct GroupMemory {
   unsigned short kept[kMaxHogHits];     // the roots of the groups with enough hits
   unsigned char left_out[kMaxHogHits];  // whether the box of a kept group is left out
@@ -65,7 +65,7 @@ struct GroupMemory {
   bool last;
 };
 
-// Shared memory of the kernel of the best hits.
+// Shared memory of suppress_hits_kernel.
 struct BestMemory {
   unsigned long long best;  // the greatest key_of_hit() of the hits that are left, 0 if none is
   int overlapping, listed;
@@ -112,8 +112,8 @@ __device__ inline void list_hits_of_block(const HitTask &task, int block, int at
   }
 }
 
-// Lists the hits of all thread blocks. Each warp looks at 32 blocks at a time, few of which have hits. Blocks with hits
-// are often neighbours: these go to different warps.
+// Lists the hits of all thread blocks. Each warp looks at 32 blocks at a time, few of which have hits. Neighbouring
+// blocks, which often both have hits, are handled by different warps.
 __device__ inline void list_hits(const HitTask &task, const HitMemory &shared) {
   constexpr int kWarps = kLineThreads / 32;
   const int blocks = static_cast<int>(gridDim.x), lane = static_cast<int>(threadIdx.x) % 32,
@@ -131,8 +131,7 @@ __device__ inline void list_hits(const HitTask &task, const HitMemory &shared) {
   __syncthreads();
 }
 
-// Passes the hits on to the second kernel, each as a group of its own. found: their number, even if it exceeds
-// kMaxHogHits.
+// Prepares the next kernel: each hit gets its own group. found: the number of hits, which may exceed kMaxHogHits.
 __device__ inline void begin_groups(const HitTask &task, int count, int found) {
   if (threadIdx.x == 0) *task.hit_count = found;
   for (int i = static_cast<int>(threadIdx.x); i < count; i += kLineThreads) {
@@ -141,7 +140,7 @@ __device__ inline void begin_groups(const HitTask &task, int count, int found) {
   }
 }
 
-// Unites similar hits. A warp compares a hit with all before it.
+// Unites similar hits into groups. A warp compares one hit at a time with all hits before it.
 __device__ inline void unite_hits(const HitTask &task, int count) {
   constexpr int kWarps = kLineThreads / 32;
   const int thread = static_cast<int>(threadIdx.x), warps = static_cast<int>(gridDim.x) * kWarps;
@@ -210,7 +209,7 @@ __device__ inline void list_groups(const HitTask &task, int count, GroupMemory *
   __syncthreads();
 }
 
-// Writes the boxes of all hits. found: as above.
+// Writes the boxes of all hits, without grouping. found: see begin_groups().
 __device__ inline void list_all_hits(const HitTask &task, int count, int found) {
   if (threadIdx.x == 0) *task.list.count = {count, found};
   for (int i = static_cast<int>(threadIdx.x); i < count; i += kLineThreads) {
@@ -238,7 +237,7 @@ __device__ inline bool is_searched(const Search &search, const DeviceLevel &leve
   return found;
 }
 
-// Without grouping, also writes the boxes.
+// Computes the scores and lists the hits; without grouping, also writes the boxes.
 static __global__ void __launch_bounds__(kLineThreads, 4) find_hits_kernel(HitTask task) {
   CUDAVISION_SHARED(HitMemory, shared);
   let_next_kernel_start();
@@ -284,13 +283,13 @@ static __global__ void __launch_bounds__(kLineThreads, 4) group_hits_kernel(HitT
   }
 }
 
-// Greater for a better hit, and for the first one of equally good ones. Zeros of both signs are equal.
+// A key that is greater for a higher score and, of equal scores, for the first hit. Scores of -0 and +0 are equal.
 __device__ inline unsigned long long key_of_hit(const HogBox &hit, int index) {
   return static_cast<unsigned long long>(ordered_key(hit.score + 0.f)) << 32 | ~static_cast<unsigned>(index);
 }
 
-// Non-maximum suppression by one thread block. Each thread keeps for its hits, every kLineThreads-th one, a bit that says
-// whether it is left.
+// Non-maximum suppression by one thread block. A thread handles every kLineThreads-th hit, with a bit for each of its
+// hits that is 1 while the hit belongs to no group yet.
 static __global__ void __launch_bounds__(kLineThreads) suppress_hits_kernel(HitTask task) {
   CUDAVISION_SHARED(BestMemory, shared);
   static_assert(kMaxHogHits <= 32 * kLineThreads, "the bits of a thread must suffice");

@@ -5,11 +5,11 @@
 // variant ghog, M. T. Lopes, "Histograma de gradientes orientados utilizando processamento paralelo em GPU",
 // thesis, Universidade Tecnológica Federal do Paraná, 2015 (the library GHoGLib), equations 3.1 to 3.13.
 //
-// The blocks lie on a regular grid over the whole picture; detection windows are not cut out of it. The
-// descriptor of a block is the concatenation of the histograms of its cells in column-major order: the cells
-// of the first column from top to bottom, then those of the next column.
+// The blocks lie on one regular grid over the whole picture, not in separate detection windows. The descriptor of a
+// block is the concatenation of the histograms of its cells in column-major order: the cells of the first column from
+// top to bottom, then those of the next column.
 //
-// Both backends give the same bytes: floats are added in one order (hog_rules.h).
+// Both backends give the same bytes, because they add floats in the same order (hog_rules.h).
 #pragma once
 
 #include <cstddef>
@@ -33,13 +33,12 @@ enum class HogVariant {
   // (width modulo 4) pixels of a row it is the first of R, G, B. Angles come from the polynomial of
   // cv::fastAtan2. Each vote is interpolated between the cells of the block and weighted by a Gaussian.
   opencv,
-  // As in the thesis. With gamma, colours are the square roots of 0 to 255/256. Angles are exact. Each vote
-  // goes only to the cell of its pixel.
+  // As in the thesis. With gamma, colours are the square roots of 0 to 255/256. Angles are exact to 6e-7 radians. Each
+  // vote goes only to the cell of its pixel.
   ghog,
 };
 
-// How the descriptor v of a block is normalised. e is 1e-5, or for the variant opencv 0.1 times the length of
-// v.
+// How the descriptor v of a block is normalised. e is 1e-5, or for the variant opencv 0.1 times the length of v.
 enum class HogNorm {
   variant,  // l2_hys for the variant opencv, l1_sqrt for ghog
   l2_hys,   // w = min(v / (|v|_2 + e), clip), then w / (|w|_2 + f); f is 1e-5, or 1e-3 for the variant opencv
@@ -88,9 +87,8 @@ struct HogShape {
 // Fails for invalid parameters and for pictures that are smaller than a block.
 Status hog_shape(Size picture, const HogParams &params, HogShape *shape);
 
-// The input: height x width pixels with one channel, or with three channels in the order R, G, B, in the
-// backend's memory. All channels have the same pitch and the same step from pixel to pixel, and none is
-// subsampled.
+// The input: height x width pixels with one channel, or with three channels in the order R, G, B, in the backend's
+// memory. All channels have the same pitch and the same step from pixel to pixel, and none is subsampled.
 struct HogPicture {
   int channels = 1;
   int width = 0, height = 0;
@@ -106,10 +104,10 @@ HogPicture hog_picture(const Frame &frame, Region region);
 class Hog {
  public:
   virtual ~Hog() = default;
-  // Writes the descriptors to blocks: [rows][cols][length] of float in the backend's memory, without padding
-  // (see hog_shape()). input: when the picture is complete. CUDA: enqueues one kernel. Errors: a picture of another
-  // size or number of channels than given to make_hog, channels of different pitch or step, and the device's
-  // own errors.
+  // Writes the descriptors to blocks: [rows][cols][length] of float in the backend's memory, without padding (see
+  // hog_shape()). input: when the picture is complete in device memory (execution.h). CUDA: enqueues one kernel.
+  // Errors: a picture of another size or number of channels than given to make_hog, channels of different pitch or
+  // step, and the device's own errors.
   virtual Status run(const HogPicture &picture, float *blocks, Input input = Input::in_stream_order) = 0;
 };
 

@@ -9,7 +9,8 @@ namespace cudavision::hog {
 
 Rules rules_of(const HogParams &params);
 
-// Fails if the picture has another size or number of channels, or channels that differ in pitch or step.
+// Fails if the picture does not have the size `made_for` and `channels` channels, or if a channel is subsampled or
+// differs from channel 0 in pitch or step.
 Status check_run(const HogPicture &picture, Size made_for, int channels);
 
 Status make_hog_cpu(const Execution &execution, Size size, int channels, HogParams params,

@@ -62,8 +62,8 @@ std::int64_t hog_window_count(Size size, const HogModel &model, const HogSearch 
   return count;
 }
 
-// The numbers of a block are not negative, and by every norm the sum of their squares is at most 1. So by the inequality
-// of Cauchy and Schwarz a block adds at most the root of the sum of the squares of its positive weights.
+// The numbers of a block's descriptor are not negative, and with every norm the sum of their squares is at most 1. So,
+// by the Cauchy-Schwarz inequality, a block adds at most the root of the sum of the squares of its positive weights.
 double hog_score_bound(const HogModel &model) {
   const auto length = static_cast<std::size_t>(hog::rules_of(model.params).length);
   double bound = 0;

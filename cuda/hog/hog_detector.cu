@@ -85,14 +85,14 @@ class HogDetectorCuda final : public HogDetector {
  private:
   int level_count() const { return static_cast<int>(plan_.levels.size()); }
 
-  // A tile of blocks of which only a part is needed reads pixels that may never be written.
+  // Allocates pixels and sets them to 0: a tile of which only some blocks are needed also reads pixels never written.
   template <typename T>
   Status allocate_pixels(DeviceBuffer<T> *pixels) {
     CUDAVISION_TRY(pixels->allocate(pixels_));
     return CUDAVISION_CHECK_CUDA(cudaMemsetAsync(pixels->data(), 0, pixels_ * sizeof(T), execution_.stream));
   }
 
-  // downscale_kernel reads a row and a pixel behind the last one, which do not matter.
+  // Also allocates, and sets to 0, a row and a pixel behind the last pixel: downscale_kernel reads them, with weight 0.
   Status allocate_packed() {
     const auto width = static_cast<std::size_t>(size_.width), height = static_cast<std::size_t>(size_.height);
     const std::size_t pixels = width * height, behind = width + 1;
@@ -101,8 +101,8 @@ class HogDetectorCuda final : public HogDetector {
         cudaMemsetAsync(packed_.data() + pixels, 0, behind * sizeof(std::uint32_t), execution_.stream));
   }
 
-  // multiply_rows_kernel loads the numbers of whole groups of positions, and so loads some that lie behind the last
-  // ones and do not matter.
+  // multiply_rows_kernel loads the numbers of whole groups of positions, and so also numbers behind the last one, which
+  // are not used: they are allocated, and set to 0.
   Status allocate_blocks() {
     const auto behind = static_cast<std::size_t>(
         staged_positions(plan_.grid.blocks_per_window.width, plan_.grid.block_step.width));
@@ -111,9 +111,9 @@ class HogDetectorCuda final : public HogDetector {
         cudaMemsetAsync(blocks_.data(), 0, (numbers_ + behind) * sizeof(float), execution_.stream));
   }
 
-  // The variant of multiply_rows_kernel for this model, and its shared memory.
+  // Chooses the variant of multiply_rows_kernel for this model, and the size of its shared memory.
   void choose_products_kernel() {
-    constexpr std::size_t kMostBytes = 48 * 1024;  // every kernel may have them
+    constexpr std::size_t kMostBytes = 48 * 1024;  // the limit for kernels without allow_shared_bytes()
     using enum Factors;
     products_bytes_ = staged_bytes(product_task());
     if (products_bytes_ > kMostBytes)
@@ -177,8 +177,8 @@ class HogDetectorCuda final : public HogDetector {
     return upload(host_taps_, &taps_);
   }
 
-  // Uploads the weights in the layout of ProductTask::weights, with zeros for the missing rows of the last
-  // chunk and for the numbers that follow.
+  // Uploads the weights in the layout of ProductTask::weights, with zeros for the rows that the last chunk lacks, and
+  // for kStageNumbers numbers behind the last one.
   Status upload_model(const HogModel &model) {
     const int across = plan_.grid.blocks_per_window.width, down = plan_.grid.blocks_per_window.height,
               length = rules_.length;
@@ -291,14 +291,14 @@ class HogDetectorCuda final : public HogDetector {
   int channels_;
   DetectionPlan plan_;
   Rules rules_;
-  Search search_;  // of the last frame
+  Search search_;  // its places are those of the last frame
   TilePlan tiles_{};
   float bias_;
   OwnedWeights weights_;
   int multiprocessors_ = 1;
   int chunks_ = 0;  // chunks of kRowsAtOnce rows of a window
   void (*products_kernel_)(ProductTask) = nullptr;
-  std::size_t products_bytes_ = 0;  // its shared memory
+  std::size_t products_bytes_ = 0;  // the shared memory of products_kernel_
   // The number of thread blocks of each kernel.
   int downscale_grid_ = 0, tile_grid_ = 0, product_grid_ = 0, score_grid_ = 0;
   // The sizes of the arrays of all scales.

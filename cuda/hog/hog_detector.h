@@ -29,8 +29,7 @@ struct HogModel {
   HogParams params;
   Size window{64, 128};  // pixels; each side is the block's plus a whole number of strides
   int levels = 64;       // the maximum number of scales
-  // In column-major order of the window's blocks: the blocks of the first column from top to bottom, then the
-  // next one.
+  // In column-major order of the window's blocks: the blocks of the first column from top to bottom, then the next one.
   std::vector<float> weights;
   float bias = 0;
 };
@@ -59,14 +58,14 @@ double hog_score_bound(const HogModel &model);
 
 enum class HogGrouping {
   mean,  // similar hits form a group, as in cv::HOGDescriptor::groupRectangles; its box is their mean
-  // Non-maximum suppression: the best hit takes all hits that overlap it, with an intersection over union of at least 0.3,
-  // into its group, then the best one of those that are left. The box of a group is its best hit.
+  // Non-maximum suppression: the best hit and all hits that overlap it, with an intersection over union of at least
+  // 0.3, form a group, then the best of the remaining hits does so, and so on. The box of a group is its best hit.
   best
 };
 // The parameters that can differ from frame to frame.
 struct HogThresholds {
   double hit = 0;  // a window is a hit if its score is at least this
-  int group = 2;   // a group of more hits than this makes a box; for the mean, 0: every hit is a box
+  int group = 2;   // a group of more hits than this gives a box; 0 with mean: every hit is a box
   HogGrouping grouping = HogGrouping::mean;
 
   CUDAVISION_HOST_DEVICE constexpr bool list_all_hits() const {
@@ -80,7 +79,7 @@ struct HogDetectorRanges {
   static constexpr Range<int> levels{1, kMaxHogLevels};
   static constexpr Range<double> scale_step{1, 10}, min_scale{1, 16384}, max_scale{0, 16384};
   static constexpr Range<int> win_stride{1, 512};  // pixels
-  // Every value is valid for run(); these are the ranges of the properties.
+  // The ranges of the element's properties; run() accepts every value.
   static constexpr Range<double> hit_threshold{-1000, 1000};
   static constexpr Range<int> group_threshold{0, kMaxHogHits};
 };
@@ -93,8 +92,8 @@ struct HogBox {
   friend bool operator==(const HogBox &, const HogBox &) = default;
 };
 struct HogBoxCount {
-  int listed;  // boxes
-  int hits;    // all hits, even if they are more than kMaxHogHits
+  int listed;  // the number of boxes that were written
+  int hits;    // the number of all hits, even if it exceeds kMaxHogHits
 };
 // The result, in the backend's memory. The caller must provide kMaxHogHits boxes, of which run() writes the
 // first count->listed.
@@ -107,24 +106,25 @@ struct HogBoxList {
 class HogDetector {
  public:
   virtual ~HogDetector() = default;
-  // Hits are ordered by scale, from scale 1 on, and within a scale in row-major order. If there are more than
-  // kMaxHogHits, the first kMaxHogHits are used. Boxes are ordered by the first hit of their groups, those of the
-  // best hits by their scores, and then by the order of the hits. CUDA:
-  // enqueues five kernels for all scales together, one fewer without grouping and one more for three channels,
-  // or a memset if there is no window to search. places: a window is searched if its centre lies in a region: at a scale
-  // s, that is so along x if column + window.width / 2 is at least x / s and less than (x + width) / s, where `column` is
-  // the first one of the window in the downscaled picture; and the same along y. The windows are those of the whole
-  // picture's grid, and their scores those of a search everywhere. Only the blocks of these windows are computed (CUDA: those
-  // of the tiles that hold them). Errors: a picture of another size or number of channels than given to
+  // Lists the boxes of the objects in a picture. Hits are ordered by scale, from the smallest one on, and within a
+  // scale in row-major order of the windows. If there are more than kMaxHogHits, the first kMaxHogHits are used. Boxes
+  // are ordered by the first hits of their groups; with HogGrouping::best, by descending score and then by the order of
+  // the hits.
+  // places: a window is searched if its centre lies in a region. At scale s, along x, this means that x / s <= column +
+  // window.width / 2 < (x + width) / s, where `column` is the window's first column in the downscaled picture; the same
+  // rule holds along y. The windows are those of the whole picture's grid, and have the same scores as in a search
+  // everywhere. Only the blocks of these windows are computed (CUDA: the tiles that hold them).
+  // CUDA: enqueues five kernels for all scales together, one fewer without grouping and one more for three channels, or
+  // a memset if there is no window to search. Errors: a picture of another size or number of channels than given to
   // make_hog_detector, a region that is not within the picture, and the device's own errors.
   virtual Status run(const HogPicture &picture, const HogThresholds &thresholds, const HogBoxList &list,
                      const Places &places = {}) = 0;
 };
 
-// Accepts pictures that hold no window; nothing is found in them. channels: 1 or 3. Scratch memory: CUDA, for
-// all scales together, 4 bytes per pixel and the descriptors of all blocks, and with three channels 4 bytes
-// per pixel of the picture; CPU, a copy of the picture, three times the descriptors of the scale with the
-// most blocks, and the scores of all windows.
+// Pictures that hold no window are accepted; nothing is found in them. channels: 1 or 3. Scratch memory: CUDA, for all
+// scales together, a byte per pixel (4 with three channels) and the descriptors of all blocks, and with three channels
+// 4 bytes per pixel of the picture; CPU, a copy of the picture, at most three times the descriptors of the scale with
+// the most blocks, and the scores of all windows.
 Status make_hog_detector(const Execution &execution, Size size, int channels, const HogModel &model,
                          const HogSearch &search, std::unique_ptr<HogDetector> *detector);
 

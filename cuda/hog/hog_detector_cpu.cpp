@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU backend of the detector. The threads share the rows of all scales in one loop, so that none waits at the end of
-// a scale for the others. The blocks of a few scales are in memory at a time.
+// The CPU backend of the detector. The threads share the rows of all scales in one loop, so that no thread waits at the
+// end of a scale for the others. Only the blocks of a few scales are in memory at a time.
 #include <algorithm>
 #include <atomic>
 #include <limits>
@@ -21,10 +21,10 @@ namespace cudavision::hog {
 namespace {
 
 constexpr int kBlockRowsPerTask = 16, kWindowRowsPerTask = 8;
-constexpr std::size_t kScalesInMemory = 3;  // of the largest ones
+constexpr std::size_t kScalesInMemory = 3;  // there is memory for this many scales of the largest size
 
-// How many parts are left of some work. Tasks that need all of it wait here, asleep, less than a millisecond: every part
-// has been begun by some thread when a task waits.
+// Counts the parts of some work that are not finished. A task that needs the whole work sleeps in wait(), for less than
+// a millisecond, because other threads have begun all parts before the task waits.
 class Countdown {
  public:
   void start(int count) { left_.store(count, std::memory_order_relaxed); }
@@ -40,18 +40,19 @@ class Countdown {
   std::atomic<int> left_ = 0;
 };
 
-// A scale, and where its results lie. Its blocks are planar, [row][number][col]: within a row of blocks, number k of all
-// blocks is one plane.
+// A scale, and where its results are stored. The layout of the blocks is [row][number][col]: within a row of blocks,
+// number k of all blocks is one plane.
 struct Scale {
   const Level *level;
-  std::vector<std::int32_t> taps_x{}, taps_y{};  // empty for the size of the picture
+  std::vector<std::int32_t> taps_x{}, taps_y{};  // empty if the scale has the picture's size
   BlockOutput output{};
   float *scores = nullptr;
-  std::size_t before = 0;     // its blocks overwrite those of scales before this one
-  Parts windows{}, blocks{};  // that are searched, and that they need
+  std::size_t before = 0;     // its blocks overwrite blocks of scales below this index
+  Parts windows{}, blocks{};  // the windows to search, and the blocks that they need
 };
 
-// A part of a scale: its blocks, or the scores of its windows.
+// A task of a thread: some blocks of a scale or, if `scores`, the scores of some windows. part: the rectangle of blocks
+// or windows.
 struct Task {
   std::size_t scale;
   bool scores;
@@ -138,7 +139,7 @@ class HogDetectorCpu final : public HogDetector {
            static_cast<std::size_t>(level.blocks.rows);
   }
 
-  // The scales use the memory of the blocks in turn, from its beginning again when the end is reached.
+  // Assigns memory to the blocks of each scale: the scales use blocks_ in turn, and begin again when it is full.
   void place_blocks() {
     std::size_t most = 0, all = 0;
     for (const Level &level : plan_.levels) {
@@ -175,18 +176,18 @@ class HogDetectorCpu final : public HogDetector {
     }
   }
 
-  // Lists what is to be done at these places. What is searched everywhere is the same for each picture.
+  // Lists the tasks that search these places. The list for a search everywhere is kept: each picture has the same one.
   void list_tasks(const Places &places) {
     if (places.everywhere() && listed_everywhere_ && listed_for_ == workers_->thread_count()) return;
-    listed_everywhere_ = false;  // until the list is whole: memory may be refused
+    listed_everywhere_ = false;  // until the list is complete: an allocation may throw
     listed_for_ = workers_->thread_count();
     for (Scale &scale : scales_) choose_parts(places, &scale);
     list_tasks(static_cast<std::size_t>(listed_for_ - 1));
     listed_everywhere_ = places.everywhere();
   }
 
-  // Chooses the windows of a scale that are searched, and the blocks that they need. Windows that are not searched have no
-  // score: NaN reaches no threshold.
+  // Chooses the windows of a scale that are searched, and the blocks that they need. Sets all scores to NaN, which
+  // reaches no threshold: windows that are not searched keep it.
   void choose_parts(const Places &places, Scale *scale) {
     const Level &level = *scale->level;
     scale->windows.begin(), scale->blocks.begin();
@@ -201,8 +202,8 @@ class HogDetectorCpu final : public HogDetector {
     std::fill_n(scale->scores, window_count(level), std::numeric_limits<float>::quiet_NaN());
   }
 
-  // Lists the scores of a scale at least `distance` tasks after its blocks: when their turn comes, no other thread still
-  // computes these blocks. Whatever a task waits for is listed before it.
+  // Lists all tasks: if possible, the scores of a scale at least `distance` tasks after its blocks, so that no other
+  // thread still computes these blocks when the scores are begun. A task waits only for earlier tasks of the list.
   void list_tasks(std::size_t distance) {
     tasks_.clear(), blocks_end_.clear();
     std::size_t scored = 0;
@@ -238,8 +239,8 @@ class HogDetectorCpu final : public HogDetector {
     progress.blocks.finish_one();
   }
 
-  // Computes the scores of `count` windows of a row, from column `first` on: first at every position of the grid, then it
-  // keeps those where a window begins.
+  // Computes the scores of `count` windows of a row, from column `first` on: first a score at every position of the
+  // grid, of which then those are kept where a window begins. scores: scratch memory.
   void score_row(const Scale &scale, int row, int first, int count, float *scores) {
     const GridSteps &grid = plan_.grid;
     const int positions = (count - 1) * grid.window_step.width + 1, length = scale.level->blocks.length;
@@ -291,12 +292,12 @@ class HogDetectorCpu final : public HogDetector {
   float bias_;
   std::vector<Scale> scales_;
   std::vector<Task> tasks_;
-  std::vector<std::size_t> blocks_end_;  // of each scale in tasks_
-  int listed_for_ = 0;                   // threads
+  std::vector<std::size_t> blocks_end_;  // for each scale, the end of its blocks in tasks_
+  int listed_for_ = 0;                   // the number of threads that tasks_ is made for
   bool listed_everywhere_ = false;
   std::vector<Progress> progress_;  // of each scale
   Array<float> blocks_, scores_;
-  std::size_t longest_ = 0;  // columns of blocks of a scale
+  std::size_t longest_ = 0;  // the largest number of columns of blocks of a scale
   PerThread<Scratch> scratch_;
   std::vector<HogBox> hits_;
 };

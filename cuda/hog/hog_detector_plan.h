@@ -15,7 +15,7 @@ namespace cudavision::hog {
 struct Level {
   double scale;
   Size size;        // the downscaled picture in pixels
-  HogShape blocks;  // the blocks that lie in a window
+  HogShape blocks;  // the grid from the first to the last block of all windows
   Size windows;     // the number of windows in a row and in a column
 };
 
@@ -30,9 +30,9 @@ struct DetectionPlan {
 };
 DetectionPlan make_detection_plan(Size size, const HogModel &model, const HogSearch &search);
 
-// The interpolation of cv::INTER_LINEAR_EXACT along one axis, from `from` to `to` elements: for each element
-// of the result 512 times the index of its first source element, plus the weight (0 to 256) of the next one.
-// See first_of_tap() and weight_of_tap() in hog_detector_rules.h.
+// Returns the interpolation of cv::INTER_LINEAR_EXACT along one axis, from `from` to `to` elements. Each element of the
+// result is 512 times the index of the first of two source elements, plus the weight (0 to 256) of the second one. See
+// first_of_tap() and weight_of_tap() in hog_detector_rules.h.
 std::vector<std::int32_t> resize_taps(int from, int to);
 
 }  // namespace cudavision::hog

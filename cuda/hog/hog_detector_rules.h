@@ -21,7 +21,7 @@ CUDAVISION_HOST_DEVICE constexpr int weight_of_tap(std::int32_t tap) { return ta
 // Rounds half to even, as cvRound.
 CUDAVISION_HOST_DEVICE inline int round_even(double value) { return static_cast<int>(rint(value)); }
 
-// The box, in the picture, of the window in this row and column of a scale. It is not clipped.
+// The box, in pixels of the picture, of the window in this row and column of a scale. The box is not clipped.
 CUDAVISION_HOST_DEVICE inline HogBox box_of_window(double scale, Size window, int win_stride, int col,
                                                    int row, float score) {
   return {.x = round_even(col * win_stride * scale),
@@ -35,8 +35,8 @@ CUDAVISION_HOST_DEVICE inline HogBox box_of_window(double scale, Size window, in
 struct Interval {
   int first, end;
 };
-// The windows along one axis whose centres lie in the pixels [begin, end) of the picture. window, win_stride: along this
-// axis, in pixels of the scale. count: the number of windows.
+// The windows along one axis whose centres lie in the pixels [begin, end) of the picture. window, win_stride: the
+// length and the distance of windows, in pixels of the downscaled picture. count: the number of windows.
 CUDAVISION_HOST_DEVICE inline Interval windows_between(double scale, int begin, int end, int window,
                                                        int win_stride, int count) {
   const auto first_from = [&](int edge) {
@@ -45,8 +45,8 @@ CUDAVISION_HOST_DEVICE inline Interval windows_between(double scale, int begin, 
   };
   return {first_from(begin), first_from(end)};
 }
-// The windows of a scale whose centres lie in the region of the picture, as a rectangle of windows. windows: the number of
-// windows in a row and in a column.
+// The windows of a scale whose centres lie in the region of the picture, as a rectangle of windows. windows: the number
+// of windows in a row and in a column.
 CUDAVISION_HOST_DEVICE inline Region windows_of_region(double scale, Size window, int win_stride,
                                                        Size windows, const Region &region) {
   const Interval x = windows_between(scale, region.x, region.x + region.width, window.width, win_stride,
@@ -59,14 +59,14 @@ CUDAVISION_HOST_DEVICE constexpr bool is_empty(const Region &region) {
   return region.width <= 0 || region.height <= 0;
 }
 
-// The grid of blocks, and that of windows on it.
+// The grid of blocks, and where the windows and their blocks lie on it.
 struct GridSteps {
-  Size stride, block;      // of the grid, and of a block, in pixels
+  Size stride, block;      // the spacing of the grid and the size of a block, in pixels
   Size window_step;        // distance between neighbouring windows in positions of the grid
   Size block_step;         // distance between neighbouring blocks of a window in positions of the grid
   Size blocks_per_window;  // the number of blocks in a row and in a column of a window
 };
-// The positions of the grid from the first to the last block of those windows.
+// The rectangle of grid positions from the first to the last block of these windows.
 CUDAVISION_HOST_DEVICE constexpr Region blocks_of_windows(const GridSteps &grid, const Region &windows) {
   return {windows.x * grid.window_step.width, windows.y * grid.window_step.height,
           (windows.width - 1) * grid.window_step.width +
@@ -74,7 +74,7 @@ CUDAVISION_HOST_DEVICE constexpr Region blocks_of_windows(const GridSteps &grid,
           (windows.height - 1) * grid.window_step.height +
               (grid.blocks_per_window.height - 1) * grid.block_step.height + 1};
 }
-// The pixels of the scale that those blocks depend on; they may lie one pixel outside of it.
+// The pixels of the scale that these blocks depend on; the rectangle may reach one pixel beyond the picture.
 CUDAVISION_HOST_DEVICE constexpr Region pixels_of_blocks(const GridSteps &grid, const Region &blocks) {
   return {blocks.x * grid.stride.width - 1, blocks.y * grid.stride.height - 1,
           (blocks.width - 1) * grid.stride.width + grid.block.width + 2,
@@ -95,11 +95,11 @@ CUDAVISION_HOST_DEVICE inline bool are_similar(const HogBox &a, const HogBox &b)
          near(a.y + a.height, b.y + b.height);
 }
 
-// Sums over the hits of a group. They fit an int: each is at most kMaxHogHits times a few times kMaxSide.
+// Sums over the hits of a group. Each sum fits an int: it is at most kMaxHogHits times a few times kMaxSide.
 struct Group {
   int count = 0;
   int x = 0, y = 0, width = 0, height = 0;
-  float score = 0;  // that of the best hit
+  float score = 0;  // the score of the best hit
 };
 CUDAVISION_HOST_DEVICE inline HogBox average(const Group &g) {
   const double share = 1.0 / g.count;
@@ -110,9 +110,8 @@ CUDAVISION_HOST_DEVICE inline HogBox average(const Group &g) {
           .score = g.score};
 }
 
-// Whether the box of a group is left out, because it lies within the box of another group (enlarged on each
-// side by kGroupEps of its size) and either has fewer than 3 hits, or the other group has more hits and more
-// than 3.
+// Whether the box of a group is left out, because it lies within the box of another group (enlarged on each side by
+// kGroupEps of its size) and either has fewer than 3 hits, or the other group has more hits and more than 3.
 CUDAVISION_HOST_DEVICE inline bool gives_way(const HogBox &box, int count, const HogBox &other,
                                              int other_count) {
   const int dx = round_even(other.width * kGroupEps), dy = round_even(other.height * kGroupEps);

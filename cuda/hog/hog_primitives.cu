@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of boxes and stars as primitives: one thread per box, one warp for
-// their labels, and one thread per bin of a star.
+// The CUDA backend of boxes and stars as primitives: one thread per box, one warp for the first labels, and one thread
+// for each bin of a star.
 #include <cuda_runtime.h>
 
 #include "cuda/common/grid_cuda.h"
@@ -14,8 +14,8 @@ namespace {
 
 constexpr int kThreads = 128;
 
-// Makes the first labels, each at a place where it covers none before it. Called by one warp, whose lanes compare a place
-// with the backgrounds of as many labels at once.
+// Makes the first kMostPlacedLabels labels, each at a place where it covers no earlier label, if there is one. Called
+// by one warp, whose lanes compare a place with the backgrounds of 32 labels at once.
 __device__ void make_first_labels(const HogBox *boxes, int count, const BoxDrawing &drawing) {
   const int lane = static_cast<int>(threadIdx.x), size = label_size(drawing.labels.text.length, true);
   const auto covers = [&](int label, const Region &place) {
@@ -38,7 +38,8 @@ __device__ void make_first_labels(const HogBox *boxes, int count, const BoxDrawi
   }
 }
 
-// The first warp makes the first labels, and each thread those of its box behind them, which may cover others.
+// Makes the outlines and labels of boxes. The first warp makes the first kMostPlacedLabels labels. Each further label
+// is made by the thread of its box, and may cover other labels.
 static __global__ void __launch_bounds__(kThreads)
     make_box_primitives_kernel(HogBoxList list, int capacity, const __grid_constant__ BoxDrawing drawing) {
   const int boxes = min(list.count->listed, capacity);
@@ -54,8 +55,8 @@ static __global__ void __launch_bounds__(kThreads)
   make_label_of_box(box, i, boxes, place, drawing);
 }
 
-// A block has kThreads / bins stars; the threads of a star share its sum of contrasts and see each other's
-// strengths.
+// A block computes kThreads / bins stars. The threads of a star, one per bin, add up its contrast together, and compare
+// their strengths to sort the lines.
 static __global__ void __launch_bounds__(kThreads)
     make_star_primitives_kernel(const __grid_constant__ StarTask task, Primitive *primitives) {
   CUDAVISION_SHARED(int[kThreads], sums);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The arithmetic that both backends of the primitives share: the outline of a box and the star of a cell.
+// The arithmetic that both backends of the primitives share: the outlines and labels of boxes, and stars.
 #pragma once
 
 #include "cuda/hog/hog_primitives.h"
@@ -33,7 +33,7 @@ CUDAVISION_HOST_DEVICE constexpr LabelPlaces places_of_label(const HogBox &box, 
   return LabelPlaces(place_of(box, drawing.style), label_pixels(box, drawing.labels), drawing.labels.style);
 }
 
-// Writes the label of box i of `boxes` at this place.
+// Writes the label of box i, one of `boxes` boxes, at this place.
 CUDAVISION_HOST_DEVICE constexpr void make_label_of_box(const HogBox &box, int i, int boxes,
                                                         const Region &place, const BoxDrawing &drawing) {
   const HogLabels &labels = drawing.labels;
@@ -48,8 +48,8 @@ struct StarTask {
   Rules rules;
   bool is_signed;
   Size cells, stars;  // the numbers of cells and of stars in a row and in a column
-  int side;           // of the group of cells of a star
-  float full_mean;    // the mean of a bin from which on its line has the full opacity
+  int side;           // the side of a star's group, in cells
+  float full_mean;    // the least mean of a bin whose line has full opacity
   HogStyle style;
   std::int16_t dx[kMaxHogBins], dy[kMaxHogBins];  // from the centre of a star to the end of each bin's line
 };
@@ -77,8 +77,8 @@ CUDAVISION_HOST_DEVICE void add_means_of_cell(const StarTask &task, int cell_x, 
   for (int i = 0; i < count && blocks > 0; ++i) means[i] += sums[i] / static_cast<float>(blocks);
 }
 
-// means[i]: the mean of bin first + i over the cells of star (x, y), for i < count <= kMost. The CPU takes
-// all bins at once, a CUDA thread takes one.
+// Sets means[i] to the mean of bin first + i over the cells of star (x, y), for i < count <= kMost. The CPU backend
+// computes all bins in one call, a CUDA thread only one.
 template <int kMost>
 CUDAVISION_HOST_DEVICE void take_means_of_star(const StarTask &task, int x, int y, int first, int count,
                                                float (&means)[kMost]) {
@@ -92,8 +92,8 @@ CUDAVISION_HOST_DEVICE void take_means_of_star(const StarTask &task, int x, int 
   for (int i = 0; i < count; ++i) means[i] /= static_cast<float>(cells);
 }
 
-// |right - left| + |below - above| of the pixels at that distance, in the channel in which it is greatest.
-// Pixels outside the picture are those of its border.
+// Returns |right - left| + |below - above| of the pixels at this distance, in the channel with the greatest sum. For
+// pixels outside the picture, pixels at its border are used.
 CUDAVISION_HOST_DEVICE inline int contrast_at(const HogPicture &picture, int x, int y, int distance) {
   const int left = x > distance ? x - distance : 0, above = y > distance ? y - distance : 0;
   const int right = x + distance < picture.width ? x + distance : picture.width - 1;
@@ -108,8 +108,8 @@ CUDAVISION_HOST_DEVICE inline int contrast_at(const HogPicture &picture, int x, 
   return most;
 }
 
-// The pixels at which the contrast of a star is taken: a grid of at most 8 x 8 or, where the star is not a
-// multiple of 8 pixels wide or high, 15 x 15.
+// The pixels at which the contrast of a star is measured: a grid of at most 8 x 8 or, where the star is not a multiple
+// of 8 pixels wide or high, 15 x 15.
 struct ContrastGrid {
   int x0, y0, step_x, step_y, cols, rows;
 };
@@ -128,7 +128,7 @@ CUDAVISION_HOST_DEVICE inline ContrastGrid contrast_grid(const StarTask &task, i
           y0 < y1 ? (y1 - y0 + step_y - 1) / step_y : 0};
 }
 
-// The sum over every `stride`-th pixel of the grid, from number `first` on.
+// The sum of contrast_at() over every `stride`-th pixel of the grid, from pixel number `first` on.
 CUDAVISION_HOST_DEVICE inline int contrast_sum(const StarTask &task, const ContrastGrid &grid, int first,
                                                int stride) {
   int sum = 0;
@@ -139,7 +139,7 @@ CUDAVISION_HOST_DEVICE inline int contrast_sum(const StarTask &task, const Contr
   return sum;
 }
 
-// The weight of a star with that sum, 0 to 1.
+// The factor, 0 to 1, for the opacity of a star with the contrast_sum() `sum`.
 CUDAVISION_HOST_DEVICE inline float contrast_weight(const ContrastGrid &grid, int sum) {
   const int count = grid.cols * grid.rows;
   if (count == 0) return 0;
@@ -147,14 +147,14 @@ CUDAVISION_HOST_DEVICE inline float contrast_weight(const ContrastGrid &grid, in
   return weight < 0 ? 0.0f : weight < 1 ? weight : 1.0f;
 }
 
-// The opacity of a line.
+// The opacity of a line. mean: the mean of its bin. contrast: contrast_weight() of its star.
 CUDAVISION_HOST_DEVICE inline std::uint8_t strength_of(const StarTask &task, float mean, float contrast) {
   const float share = mean / task.full_mean;
   return static_cast<std::uint8_t>(
       (share < 1 ? share : 1.0f) * contrast * static_cast<float>(task.style.color.alpha) + 0.5f);
 }
 
-// The place of a bin among those of its star, sorted by strength with the weakest first, then by number.
+// The place of a bin among the bins of its star, sorted by strength, the weakest first, and then by number.
 CUDAVISION_HOST_DEVICE inline int rank_of(const std::uint8_t *strengths, int bins, int bin) {
   int rank = 0;
   for (int i = 0; i < bins; ++i) rank += strengths[i] + (i < bin ? 0 : 1) <= strengths[bin];

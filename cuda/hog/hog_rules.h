@@ -38,7 +38,7 @@ struct Rules {
   friend bool operator==(const Rules &, const Rules &) = default;
 };
 
-// byte: 0 to 255.
+// Converts a colour, 0 to 255, to the value from which gradients are computed.
 CUDAVISION_HOST_DEVICE inline float color_value(const Rules &rules, float byte) {
   return (rules.gamma ? normal_root(byte) : byte) * rules.unit;
 }
@@ -90,9 +90,8 @@ CUDAVISION_HOST_DEVICE inline float angle_of(const Rules &rules, float dx, float
   return a;
 }
 
-// Interpolates linearly between the centres of the two nearest bins (equations 3.6 to 3.11 of the thesis).
-// The centre of a bin lies half a bin from its borders.
-// squared_length: dx * dx + dy * dy.
+// Divides the vote of a pixel between the two nearest bins, by linear interpolation between their centres (equations
+// 3.6 to 3.11 of the thesis). The centre of a bin lies half a bin from its borders. squared_length: dx * dx + dy * dy.
 CUDAVISION_HOST_DEVICE inline Vote vote_of(const Rules &rules, float dx, float dy, float squared_length) {
   const float magnitude = normal_root(squared_length);
   // In units of bins, from the centre of bin 0: -0.5 to bins - 0.5.
@@ -121,16 +120,15 @@ struct LongestGradient {
 };
 
 // --- normalisation of a block ---
-// Each of its numbers v becomes scaled(rules, v, scale_of(rules, sum)), where sum is the sum of the terms
-// over the block. For l2_hys it is then multiplied by second_scale_of(rules, sum), where sum is the sum of
-// the squares of the scaled numbers.
+// Each number v of the block becomes scaled(rules, v, scale_of(rules, sum)), where sum adds the terms of all numbers.
+// For l2_hys it is then multiplied by second_scale_of(rules, sum), where sum adds the squares of the scaled numbers.
 constexpr int kPartialSums = 16;
 
-// sum plus the term of v, which is not negative.
+// Returns sum plus the term of v: v or, for the L2 norms, its square. v is not negative.
 CUDAVISION_HOST_DEVICE inline float add_term(const Rules &rules, float v, float sum) {
   return rules.norm == HogNorm::l1 || rules.norm == HogNorm::l1_sqrt ? sum + v : fmaf(v, v, sum);
 }
-// A sum too small for normal_root() has a root that epsilon absorbs, here and in second_scale_of().
+// Here and in second_scale_of(), `sum` may be too small for normal_root(); then epsilon absorbs its tiny root.
 CUDAVISION_HOST_DEVICE inline float scale_of(const Rules &rules, float sum) {
   const bool squares = rules.norm == HogNorm::l2 || rules.norm == HogNorm::l2_hys;
   return normal_inverse((squares ? normal_root(sum) : sum) + rules.epsilon);

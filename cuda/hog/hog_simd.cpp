@@ -144,9 +144,8 @@ void vote_row(const Rules &rules, const ColorRows &rows, int tail, int width, co
   vote_columns<3, -1>(rules, rows, tail, width, votes);
 }
 
-// Expands each vote to a histogram in the ring buffer. A histogram can then be summed as vectors in
-// registers; adding single votes to a histogram in memory would make each addition wait for the store of the
-// previous one.
+// Expands each vote to a histogram in the ring buffer. A histogram can then be summed as vectors in registers; adding
+// single votes to a histogram in memory would make each addition wait for the store of the previous one.
 void expand_votes(const Rules &rules, const VoteRow &votes, int begin, int end, int pitch, float *ring) {
   const hn::CappedTag<float, kHistogramStep> d;
   const int lanes = static_cast<int>(hn::Lanes(d)), bins = rules.bins;
@@ -157,7 +156,7 @@ void expand_votes(const Rules &rules, const VoteRow &votes, int begin, int end, 
     for (int b = 0; b < pitch; b += lanes) hn::StoreU(hn::Zero(d), d, histogram + b);
     const int bin = bin_of[x], next = bin + 1 == bins ? 0 : bin + 1;
     histogram[next] = second[x];
-    histogram[bin] = first[x];  // the only one if there is one bin
+    histogram[bin] = first[x];  // if there is only one bin, overwrites the second vote
   }
 }
 
@@ -207,7 +206,7 @@ void sum_row(const Rules &rules, const AxisWeights &weights, const VoteRow &vote
     return sum_row_of_pairs(rules, weights, votes, cols, out);
   const hn::CappedTag<float, kHistogramStep> d;
   const int lanes = static_cast<int>(hn::Lanes(d)), pitch = histogram_pitch(rules.bins);
-  constexpr int kAhead = 64;  // expands pixels early, so that loads do not wait for recent stores
+  constexpr int kAhead = 64;  // pixels are expanded this early, so that loads do not wait for recent stores
   const int bins = rules.bins, stride = rules.stride.width, side = weights.side, cells = weights.cells;
   const int *begins = weights.begin.data(), *ends = weights.end.data();
   const float *all_weights = weights.weight.data();

@@ -30,8 +30,8 @@ struct VoteRow {
   float *first, *second;
   std::int32_t *bin;
 };
-// Computes the votes of `width` pixels of a row. There must be colours of one more pixel on each side. tail: the pixel from
-// which first_column_of_tail() holds.
+// Computes the votes of `width` pixels of a row. There must be colours of one more pixel on each side. tail:
+// first_column_of_tail() as an index of these pixels, at most `width`.
 void vote_row(const Rules &rules, const ColorRows &colors, int tail, int width, const VoteRow &votes);
 
 // The ring buffer of sum_row() holds the votes of this many pixels, each expanded to a histogram: they fit
@@ -40,9 +40,8 @@ constexpr int kRingPixels = 256;
 constexpr int kHistogramStep = 16;  // each of these histograms is padded to a multiple of this many floats
 inline int histogram_pitch(int bins) { return divide_up(bins, kHistogramStep) * kHistogramStep; }
 
-// Sums the weighted votes of a pixel row into one histogram for each column of cells of each of `cols`
-// columns of blocks. out: [col][cell][bins]. ring: scratch memory of kRingPixels * histogram_pitch(bins)
-// floats.
+// Sums the weighted votes of a pixel row into one histogram for each column of cells of each of `cols` columns of
+// blocks. out: [col][cell][bins]. ring: scratch memory of kRingPixels * histogram_pitch(bins) floats.
 void sum_row(const Rules &rules, const AxisWeights &weights, const VoteRow &votes, int width, int cols,
              float *ring, float *out);
 
@@ -65,10 +64,10 @@ struct Products {
 // weight_stride + k], over k in [0, length) and, for each k, over all columns. The sum is made first, in this order.
 void add_products(const Products &products, int count, float *scores);
 
-// Computes a row of a downscaled picture, as cv::INTER_LINEAR_EXACT. above and below are the two source rows
-// that the result is interpolated from; weight (0 to 256) is that of below. taps: source column and weight of
-// each of the `count` output columns (resize_taps() in hog_detector_plan.h), interpolated from the columns [begin, end) of the
-// source. columns: scratch memory of end + 1 elements. above, below and columns need no padding.
+// Computes a row of a downscaled picture, as cv::INTER_LINEAR_EXACT does. above, below: the two source rows that the
+// result is interpolated from. weight (0 to 256): the weight of `below`. taps: source column and weight of each of the
+// `count` output columns (resize_taps() in hog_detector_plan.h); they lie in the source columns [begin, end). columns:
+// scratch memory of end + 1 elements. above, below and columns need no padding.
 void resize_row(const std::uint8_t *above, const std::uint8_t *below, int weight, int begin, int end,
                 const std::int32_t *taps, int count, std::uint16_t *columns, std::uint8_t *out);
 

@@ -12,14 +12,14 @@ class Parts {
  public:
   // Forgets all rectangles, and begins a union of rectangles.
   void begin() { whole_.clear(), edges_.clear(), parts_.clear(); }
-  // Empty ones are ignored.
+  // Adds a rectangle to the union; an empty one is ignored.
   void add(const Region &region);
-  // Ends the union: parts() holds every element of it once, in rectangles of at most most_rows rows.
+  // Ends the union: parts() then covers every element of the union once, by rectangles of at most most_rows rows.
   void end(int most_rows);
   const Array<Region> &parts() const { return parts_; }
 
  private:
-  // The intervals of the union in row y, from the left.
+  // Sets intervals_ to the intervals of the union in row y, from left to right.
   void find_intervals(int y);
 
   Array<Region> whole_, parts_;

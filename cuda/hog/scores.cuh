@@ -11,12 +11,12 @@
 namespace cudavision::hog {
 
 constexpr int kRowsAtOnce = 16;  // rows of a window that a thread block handles
-// A thread block, which is one warp, handles successive positions of the grid, row after row. A lane has one half of
-// the rows for four positions.
+// A thread block, which is one warp, handles successive positions of the grid in row-major order. A lane computes the
+// products of four positions with half of the rows.
 constexpr int kProductThreads = 32, kProductPositions = kProductThreads / 2 * 4;
 constexpr int kRowsOfLane = kRowsAtOnce / 2;
 using LaneSums = float[4][kRowsOfLane];
-// Numbers of a descriptor whose copies to shared memory are one stage of the kernel.
+// One stage of the kernel copies this many numbers of the descriptors to shared memory.
 constexpr int kStageNumbers = 4;
 
 struct ProductTask {
@@ -32,12 +32,12 @@ struct ProductTask {
   Search search;
 };
 
-// The positions whose numbers a thread block needs, and some more, so that it can load four at a time: its own and
-// those of the other blocks in a row of the last window.
+// The number of positions whose numbers a thread block loads: its own, those of the further blocks in a row of the last
+// window, and some more, so that it can load four at a time.
 CUDAVISION_HOST_DEVICE constexpr int staged_positions(int blocks_across, int block_step) {
   return kProductPositions + divide_up((blocks_across - 1) * block_step + 1, 4) * 4;
 }
-// The weights of kRowsAtOnce rows of a window for one number.
+// The number of weights that kRowsAtOnce rows of a window have for one number of the descriptors.
 CUDAVISION_HOST_DEVICE inline int weights_of_number(const ProductTask &task) {
   return task.blocks_per_window.width * kRowsAtOnce;
 }
@@ -47,18 +47,19 @@ struct Stage {
   float *numbers;  // [number][positions]
   float *weights;  // as ProductTask::weights
 };
-// The floats of a stage, with room for the weights that LaneWeights loads too many. of_number: weights_of_number().
+// The number of floats in a stage, including those behind the last weights, which LaneWeights loads but does not use.
+// of_number: weights_of_number().
 CUDAVISION_HOST_DEVICE constexpr int stage_floats(int positions, int of_number) {
   return kStageNumbers * (positions + of_number) + kRowsAtOnce;
 }
-// The shared memory of a thread block that keeps two stages there: half of its lanes need each weight, and a window's
-// row needs each number several times.
+// The bytes of shared memory of a thread block, for two stages. Shared memory pays because half of the lanes need each
+// weight, and a row of a window needs each number several times.
 inline std::size_t staged_bytes(const ProductTask &task) {
   const int positions = staged_positions(task.blocks_per_window.width, task.block_step.width);
   return 2 * sizeof(float) * static_cast<std::size_t>(stage_floats(positions, weights_of_number(task)));
 }
 
-// Begins to copy floats, a multiple of 4, from global memory. If their number is a constant, so is that of the turns.
+// Begins to copy `floats` floats (a multiple of 4) to shared memory. A constant number gives constant trip counts.
 __device__ __forceinline__ void begin_copies(const float *from, int floats, float *shared) {
 #pragma unroll
   for (int turn = 0; turn < divide_up(floats / 4, kProductThreads); ++turn)
@@ -66,8 +67,8 @@ __device__ __forceinline__ void begin_copies(const float *from, int floats, floa
       begin_copy(reinterpret_cast<uint4 *>(shared) + i, reinterpret_cast<const uint4 *>(from) + i);
 }
 
-// The weights of a lane's rows for one number of one column of blocks. Those of the next column follow in memory, and
-// are loaded before these are used: behind the last ones, too.
+// The weights of a lane's rows for one number of one column of blocks. The weights of the next column, which follow in
+// memory, are loaded before those of this column are used, even after the last column.
 struct LaneWeights {
   float4 next[2];
   const float4 *from;
@@ -79,8 +80,8 @@ struct LaneWeights {
   }
 };
 
-// Adds the products of one number of a lane's positions with the weights of its rows. That of position p is
-// numbers[first + p].
+// Adds to `sums` the products of one number at each of a lane's positions and the weights of the lane's rows. The
+// number at position p is numbers[first + p].
 template <int kNumbers>
 __device__ __forceinline__ void add_column(const float (&numbers)[kNumbers], int first, LaneWeights &weights,
                                            LaneSums &sums) {
@@ -98,9 +99,9 @@ __device__ __forceinline__ void add_column(const float (&numbers)[kNumbers], int
 }
 
 // Multiplies `count` numbers of a lane's positions by the weights of its rows. `numbers` points to the first number of
-// the block at the first position; the next one lies `stride` floats further. kUnitStep: the blocks of a window are
-// neighbours on the grid. Then a lane loads the numbers of eight positions at once and slides over them; otherwise it
-// loads each. kAcross: the columns of blocks in a window; 0: any number.
+// the block at the first position; the next number is `stride` floats further. kUnitStep: whether the blocks of a
+// window are neighbours on the grid. Then a lane loads the numbers of eight positions at once and slides over them;
+// otherwise it loads each number. kAcross: the columns of blocks in a window; 0: not known at compile time.
 template <bool kUnitStep, int kAcross>
 __device__ __forceinline__ void add_products(const ProductTask &task, int count, const float *numbers,
                                              std::ptrdiff_t stride, const float4 *first_weights,
@@ -137,13 +138,13 @@ __device__ __forceinline__ void add_products(const ProductTask &task, int count,
   }
 }
 
-// All products of a thread block by stages: while it multiplies the factors of one, those of the next one are copied.
-// position, row: the first ones of the lane.
+// Computes the products of a lane in stages: while it multiplies the factors of one stage, the factors of the next one
+// are copied to shared memory. position, row: the first ones of the lane.
 template <bool kUnitStep, int kAcross>
 __device__ __forceinline__ void add_staged_products(const ProductTask &task, const float *numbers,
                                                     std::ptrdiff_t stride, const float4 *weights,
                                                     int position, int row, float *shared, LaneSums &sums) {
-  // Constants, if kAcross is one.
+  // Compile-time constants if kAcross is not 0.
   const int across = kAcross != 0 ? kAcross : task.blocks_per_window.width,
             positions = staged_positions(across, kUnitStep ? 1 : task.block_step.width),
             of_number = across * kRowsAtOnce, floats = stage_floats(positions, of_number);
@@ -151,7 +152,7 @@ __device__ __forceinline__ void add_staged_products(const ProductTask &task, con
     float *begin = shared + first / kStageNumbers % 2 * floats;
     return {begin, begin + kStageNumbers * positions};
   };
-  // Copies are made of kStageNumbers numbers, even if fewer are left.
+  // Each stage copies kStageNumbers numbers, even if fewer are left.
   const auto copy_weights = [&](int first) {
     begin_copies(reinterpret_cast<const float *>(weights) + first * of_number, kStageNumbers * of_number,
                  stage(first).weights);
@@ -175,7 +176,7 @@ __device__ __forceinline__ void add_staged_products(const ProductTask &task, con
   }
 }
 
-// Whether the scores of those windows need a product of the positions [first, end) of a grid with so many columns.
+// Whether the scores of these windows need products at any of the positions [first, end) of a grid with `cols` columns.
 __device__ inline bool needs_products(const GridSteps &grid, const Region &windows, int first, int end,
                                       int cols) {
   const Region blocks = blocks_of_windows(grid, windows);
@@ -190,8 +191,8 @@ __device__ inline bool needs_products(const GridSteps &grid, const Region &windo
   return (has_first && meets(column, cols)) || (has_last && meets(0, behind));
 }
 
-// Where a thread block of multiply_rows_kernel takes its factors from. Either copies of them in shared memory, if a
-// window is not too wide, or global memory.
+// Where multiply_rows_kernel reads its factors: from copies in shared memory (`staged`; `staged_unit_step` if the
+// blocks of a window are neighbours on the grid), or from global memory if a window is too wide for this.
 enum class Factors { staged_unit_step, staged, global };
 
 // The columns of blocks in a window of the people model, for which the kernel is compiled with constant trip counts.

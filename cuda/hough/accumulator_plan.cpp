@@ -15,8 +15,8 @@ constexpr double kPi = std::numbers::pi;
 constexpr std::size_t kMaxAccumulatorBytes = std::size_t{1} << 31;
 constexpr double kGradientTolerance = kPi / 20;  // 9 degrees
 
-// Sets first and count of an angle: the range of distances of all pixels. The four corners of the image have
-// the smallest and the largest distance, because products, sums and rounding are monotonic.
+// Sets angle->first and angle->count: the range of the distances of all pixels. The four corners of the image have the
+// smallest and the largest distance, because products, sums and rounding are monotonic.
 void set_distances(Size size, Angle *angle) {
   int least = std::numeric_limits<int>::max(), most = std::numeric_limits<int>::min();
   for (const int x : {0, size.width - 1})
@@ -29,14 +29,14 @@ void set_distances(Size size, Angle *angle) {
   angle->first = least, angle->count = most - least + 1;
 }
 
-// The number of directions in the whole range, from 0 to pi.
+// The number of directions that these parameters give if theta covers the whole range, from 0 to pi.
 int directions_of_half_turn(Size size, HoughParams params) {
   params.min_theta = 0, params.max_theta = kPi;
   return hough_shape(size, params).angles;
 }
 
-// The middle of the gradient directions that direction_of() maps to `direction`, in radians. Odd pairs of
-// octants are numbered from their end.
+// The middle of the gradient directions that direction_of() maps to `direction`, in radians. In odd pairs of octants,
+// tangents are measured from the end of the octant.
 double center_of_direction(int direction) {
   const int octants = direction / kTangentSteps, step = direction % kTangentSteps;
   const double within =
@@ -61,7 +61,7 @@ Status make_accumulator_plan(Size size, const HoughParams &params, AccumulatorPl
   made.rho = rho;
   made.covers_half_turn = angles == directions_of_half_turn(size, params);
   int widest = 0;
-  float accumulated = min_theta;  // as OpenCV adds up the angles, in floats
+  float accumulated = min_theta;  // OpenCV adds up the angles in floats, too
   for (int n = 0; n < angles; ++n, accumulated += theta) {
     Angle angle{};
     angle.scaled_cos = static_cast<float>(std::cos(double{accumulated}) * per_rho);

@@ -27,14 +27,15 @@
 namespace cudavision::hough {
 namespace {
 
-// The dynamic shared memory of a block of vote_kernel, in bytes: kMinVoteBlocks fit on a multiprocessor with 228
-// KiB of shared memory, with some room for the L1 cache. A row that is longer has a block of its own.
+// The dynamic shared memory of a block of vote_kernel, in bytes. With kVoteBytes each, kMinVoteBlocks blocks fit on a
+// multiprocessor with 228 KiB of shared memory and leave room for the L1 cache. A block for a single, longer row of the
+// accumulator may use up to kMaxVoteBytes.
 constexpr int kVoteBytes = 56 << 10, kMaxVoteBytes = 104 << 10;
 // Reserved for the static shared memory of vote_kernel, in bytes.
 constexpr int kStaticVoteBytes = 2 << 10;
-// Blocks with fewer pixels have too few edges for their threads.
+// The minimum number of pixels per share of the points (VoteGrid): fewer have too few edges for the threads of a block.
 constexpr int kPixelsOfShare = 65536;
-// The number of angles per group if a row is too long for shared memory.
+// The maximum number of angles per group (VoteGrid) if a row of the accumulator is too long for shared memory.
 constexpr int kGlobalGroupAngles = 8;
 
 using VoteKernel = void (*)(const VoteTask);
@@ -105,7 +106,7 @@ class HoughCuda final : public Hough {
     plan_.reset();
     AccumulatorPlan made;
     CUDAVISION_TRY(make_accumulator_plan(size_, params, &made));
-    // Frees the old buffers first, because both sets may not fit. Freeing also waits until the stream no
+    // Frees the old buffers first, because they may not fit beside the new ones. Freeing also waits until the stream no
     // longer reads the tables on the host.
     angles_ = {}, votes_ = {}, found_keys_ = {}, keys_ = {}, gradient_intervals_ = {};
     const std::size_t angles = std::max<std::size_t>(made.angles.size(), 1);
@@ -126,7 +127,7 @@ class HoughCuda final : public Hough {
     VoteLaunch launch;
     VoteGrid &grid = launch.grid;
     launch.in_shared = row_bytes <= vote_bytes_;
-    // Few groups read the points seldom; many shares add often to the accumulator.
+    // Few groups of angles read the points less often; few shares of the points add to the accumulator less often.
     const int blocks = kMinVoteBlocks * multiprocessors_;
     const int shares = std::clamp(static_cast<int>(pixel_count()) / kPixelsOfShare, 1, blocks);
     const int most =
@@ -174,7 +175,7 @@ class HoughCuda final : public Hough {
     const int chunks = chunks_of_row(edges.width) * edges.height;
     const unsigned blocks =
         std::min(blocks_for(chunks, kListThreads), static_cast<unsigned>(8 * multiprocessors_));
-    // In stream order: sort_peaks_kernel relies on it (peaks.cuh).
+    // Launched with Start::in_order: sort_peaks_kernel relies on it (peaks.cuh).
     CUDAVISION_TRY(CUDAVISION_LAUNCH(list_points_kernel, dim3(blocks), dim3(kListThreads), execution_.stream,
                                      edges, luma, list_of(params), counters_.data(), turn_, to_clear));
     turn_ = 1 - turn_;
@@ -199,7 +200,7 @@ class HoughCuda final : public Hough {
         BlockSize(dim3(kVoteThreads), vote_launch_.shared_bytes), execution_.stream, task);
   }
 
-  // Only if segments are searched.
+  // Valid only if segments are searched.
   StepMaps step_maps() const {
     unsigned *rows = step_words_.data(), *columns = rows + words_of_map(size_.height, size_.width);
     return {{rows, size_.height, divide_up(size_.width, kMapTile)},
@@ -223,7 +224,7 @@ class HoughCuda final : public Hough {
     CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("find_peaks_kernel", find_peaks_kernel,
                                          dim3(std::max(blocks_for(quads, kListThreads), 1u)),
                                          dim3(kListThreads), execution_.stream, task));
-    // The maps of the steps may need more blocks than the peaks, of which few directions have few.
+    // sort_peaks_kernel also makes the step maps, which may need more blocks than the peaks of a few directions.
     const std::size_t tiles = segments ? map_tiles(size_) : 0;
     const std::size_t keys = std::max(found_keys_.count(), tiles * kSmallTile / (kTileThreads / 32));
     CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("sort_peaks_kernel", sort_peaks_kernel,
@@ -261,8 +262,8 @@ class HoughCuda final : public Hough {
                                  execution_.stream, task);
   }
 
-  // For a list of at most that many keys. The host does not know how many there are; a grid-stride loop covers
-  // long lists.
+  // The number of blocks for a list of at most most_keys keys. The host does not know the length of the list; a
+  // grid-stride loop covers long lists.
   dim3 blocks_for_keys(std::size_t most_keys, int keys_of_block) const {
     const std::size_t blocks = (most_keys - 1) / static_cast<std::size_t>(keys_of_block) + 1;
     return dim3(static_cast<unsigned>(std::min(blocks, 2 * static_cast<std::size_t>(multiprocessors_))));
@@ -276,22 +277,22 @@ class HoughCuda final : public Hough {
   DeviceBuffer<unsigned> points_;
   DeviceBuffer<Counters> counters_;
 
-  // The plan and its buffers. The host's copies must stay until the stream has copied them.
+  // The plan and its buffers. The copies on the host must stay unchanged until the stream has copied them.
   std::optional<AccumulatorPlan> plan_;
   HoughParams planned_for_;
   VoteLaunch vote_launch_;
   std::vector<Angle> host_angles_;
   DeviceBuffer<Angle> angles_;
   DeviceBuffer<std::uint32_t> votes_;
-  DeviceBuffer<Key> found_keys_;  // of all peaks
+  DeviceBuffer<Key> found_keys_;  // the keys of all peaks
 
   // Made when gradient voting or segments are first requested.
   std::vector<AngleIntervals> host_gradient_intervals_;
   DeviceBuffer<AngleIntervals> gradient_intervals_;
   DeviceBuffer<std::uint16_t> directions_;
   DeviceBuffer<unsigned> owners_;
-  DeviceBuffer<unsigned> step_words_;  // of both maps
-  DeviceBuffer<Key> keys_;             // of the lines, sorted
+  DeviceBuffer<unsigned> step_words_;  // the words of both step maps
+  DeviceBuffer<Key> keys_;             // the keys of the lines, sorted
   DeviceBuffer<Key> candidates_, segments_;
 };
 

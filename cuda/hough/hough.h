@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The Hough transform: finds straight lines and line segments in an edge map.
 //
-// R. Duda and P. Hart, "Use of the Hough Transformation to Detect Lines and Curves in Pictures",
-// Communications of the ACM, 1972; N. Pazos Mendez and D. Reyes Mesarra, "Procesamiento de imagenes en GPU"
-// (edges, votes and maxima on a GPU). Lines equal those of cv::HoughLines of OpenCV 4.6 in value, votes and
-// order, ties included, on both backends. Segments are found by a walk along each line (walk_rules.h) and are
-// also the same on both backends.
+// R. Duda and P. Hart, "Use of the Hough Transformation to Detect Lines and Curves in Pictures", Communications of the
+// ACM, 1972; N. Pazos Mendez and D. Reyes Mesarra, "Procesamiento de imagenes en GPU" (edges, votes and maxima on a
+// GPU). Lines equal those of cv::HoughLines of OpenCV 4.6 in value, votes and order, ties included, on both backends.
+// Segments are found by a walk along each line (walk_rules.h) and are also the same on both backends.
 //
-// OpenCV 4.7 changed how many directions lie between min_theta and max_theta: floor(range / theta) + 1
-// instead of round(range / theta). For the whole range from 0 to pi both rules give the same number. This
-// code keeps the rule of 4.6 regardless of the installed version of OpenCV, so that results do not depend on
-// it.
+// OpenCV 4.7 changed how many directions lie between min_theta and max_theta: floor(range / theta) + 1 instead of
+// round(range / theta). For the whole range from 0 to pi both rules give the same number. This code keeps the rule of
+// 4.6 regardless of the installed version of OpenCV, so that results do not depend on it.
 #pragma once
 
 #include <cstdint>
@@ -38,11 +36,11 @@ struct HoughParams {
   double min_theta = 0, max_theta = std::numbers::pi;
   // A line is reported if it has more votes than this.
   int threshold = 150;
-  // The maximum length of the list.
+  // The maximum length of the list of lines or segments.
   int max_lines = 4096;
-  // The radius of the non-maximum suppression in steps of rho and of theta: of the lines within it only the
-  // one with the most votes is kept (of equals the first in theta, then in rho). If the directions cover half a
-  // turn, the last one is beside the first one, where rho has the other sign. 0: as cv::HoughLines.
+  // The radius of the non-maximum suppression, in steps of rho and of theta: of the lines within this radius of one
+  // another only the one with the most votes is kept (of equal ones the first by theta, then by rho). If the directions
+  // cover half a turn, the last one is next to the first one, with the opposite sign of rho. 0: as cv::HoughLines.
   int nms_radius = 0;
   // An edge pixel votes only for directions within 9 degrees of its gradient (the 3x3 Sobel operator on the
   // luma), or for all directions if the gradient is zero. This casts about a tenth of the votes, and the
@@ -60,7 +58,7 @@ struct HoughRanges {
   static constexpr double kPiAsFloat = static_cast<float>(std::numbers::pi);
 
   static constexpr Range<double> rho{0.01, 1000};
-  // The properties of the element end at pi itself.
+  // The element's properties have a maximum of exactly pi.
   static constexpr Range<double> theta{1e-4, kPiAsFloat}, min_theta{-kPiAsFloat, kPiAsFloat},
       max_theta{0, kPiAsFloat};
   static constexpr Range<int> threshold{0, std::numeric_limits<int>::max()};
@@ -73,8 +71,7 @@ struct HoughRanges {
 // Fails if a parameter is out of its range; the error names the parameter.
 Status validate(const HoughParams &params);
 
-// The line x cos(theta) + y sin(theta) = rho, in pixels and radians; the origin is the centre of the top left
-// pixel.
+// The line x cos(theta) + y sin(theta) = rho, in pixels and radians; the origin is the centre of the top left pixel.
 struct HoughLine {
   float rho, theta;
   // The votes of the line. The segments of a line all have the votes of that line.
@@ -92,10 +89,9 @@ struct HoughCount {
 
   friend bool operator==(const HoughCount &, const HoughCount &) = default;
 };
-// The output of run(), in the backend's memory. `lines` must have space for max_lines elements, of which
-// run() writes the first count->listed. Lines are sorted by votes (most first), then by the direction from
-// min_theta on, then by rho.
-// Segments are sorted in the order of their lines, then by their position along the line.
+// The output of run(), in the backend's memory. `lines` must have space for max_lines elements, of which run() writes
+// the first count->listed. Lines are sorted by votes (most first), then by the direction from min_theta on, then by
+// rho. Segments are sorted in the order of their lines, then by their position along the line.
 struct HoughList {
   HoughLine *lines;
   HoughCount *count;
@@ -112,18 +108,17 @@ HoughShape hough_shape(Size size, const HoughParams &params);
 // error states the number of bytes.
 Status check_accumulator(Size size, const HoughParams &params);
 
-// Finds lines in edge maps of one size. Owns its scratch memory. Not thread-safe: use one instance per
-// stream.
+// Finds lines in edge maps of one size. Owns its scratch memory. Not thread-safe: use one instance per stream.
 class Hough {
  public:
   virtual ~Hough() = default;
 
   // edges: height x width, uint8; every nonzero pixel is an edge. luma: height x width, uint8; read only with
-  // gradient_voting, otherwise it may be empty. Both must be in the backend's memory and have the size given
-  // to make_hough(). CUDA: enqueues five kernels for lines and nine for segments. Allocates memory only in the
-  // first call and when rho, theta, min_theta, max_theta, max_lines, min_length or max_gap change, or when
-  // segments or gradient voting are first requested. Fails if validate() or check_accumulator() fail; errors
-  // about memory state the number of bytes.
+  // gradient_voting, otherwise it may be empty. Both must be in the backend's memory and have the size given to
+  // make_hough(). CUDA: enqueues five kernels for lines and nine for segments. Allocates memory only in the first call
+  // and when rho, theta, min_theta, max_theta, max_lines or min_length change, or when segments or gradient voting are
+  // first requested; CPU: also when a picture has more points than those before. Fails if validate() or
+  // check_accumulator() fail; errors about memory state the number of bytes.
   virtual Status run(ImageView<const std::uint8_t> edges, ImageView<const std::uint8_t> luma,
                      const HoughParams &params, const HoughList &list) = 0;
 
@@ -132,10 +127,10 @@ class Hough {
   virtual Status copy_votes(ImageView<std::uint32_t> votes) = 0;
 };
 
-// Scratch memory. CUDA: 4 bytes per pixel, 2 more with gradient_voting and 4.25 more for segments; twice the
-// accumulator, which takes 4 bytes for each pair of a direction and a distance that a pixel can have; for
-// segments, max_lines times 8 bytes, and 16 more for each segment that fits on a line. CPU: the accumulator, 8 bytes per
-// edge pixel, 2 more with gradient_voting, and 4 bytes per pixel for segments.
+// Needs scratch memory. CUDA: 4 bytes per pixel, 2 more with gradient_voting and 4.25 more for segments; twice the
+// accumulator, which takes 4 bytes for each pair of a direction and a distance that a pixel can have; for segments,
+// max_lines times 8 bytes, and 16 more for each segment that fits on a line. CPU: the accumulator, 8 bytes per edge
+// pixel, 2 more with gradient_voting, and 4 bytes per pixel for segments.
 Status make_hough(const Execution &execution, Size size, std::unique_ptr<Hough> *hough);
 
 }  // namespace cudavision

@@ -12,7 +12,7 @@ namespace cudavision::hough {
 Status check_run(ImageView<const std::uint8_t> edges, ImageView<const std::uint8_t> luma, Size made_for,
                  const HoughParams &params);
 
-// The checks of Hough::copy_votes(). plan: that of the last run, or null if there was none.
+// The checks of Hough::copy_votes(). plan: the plan of the last run, or null if there was none.
 Status check_votes(ImageView<std::uint32_t> votes, const AccumulatorPlan *plan);
 
 Status make_hough_cpu(const Execution &execution, Size size, std::unique_ptr<Hough> *hough);

@@ -16,7 +16,7 @@ namespace cudavision::hough {
 namespace {
 
 constexpr int kStripRows = 64;
-constexpr int kAnglesPerTask = 8;  // their rows, about 2000 votes each at 1080p, stay in the L2 cache
+constexpr int kAnglesPerTask = 8;  // their rows of about 2000 cells each at 1080p stay in the L2 cache
 
 class HoughCpu final : public Hough {
  public:
@@ -139,13 +139,13 @@ class HoughCpu final : public Hough {
 
   Execution execution_;
   Size size_;
-  std::vector<EdgePoints> points_;  // of each strip
+  std::vector<EdgePoints> points_;  // the points of each strip
   std::optional<AccumulatorPlan> plan_;
   HoughParams planned_for_;
   OwnedBytes votes_;
   std::vector<AngleIntervals> gradient_intervals_;  // made when gradient voting is first requested
-  std::vector<Array<Key>> peaks_;                   // of each task
-  Array<Key> keys_;                                 // of all peaks, sorted
+  std::vector<Array<Key>> peaks_;                   // the peaks that each task has found
+  Array<Key> keys_;                                 // the keys of all peaks, sorted
   SegmentFinder segments_;
 };
 

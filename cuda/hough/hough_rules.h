@@ -10,37 +10,35 @@
 
 namespace cudavision::hough {
 
-// A sort key: ascending keys are in the order in which lines are listed (key_of()), or segments
-// (Run::pack()).
+// The sort key of a line (key_of()) or of a segment (Run::pack()). Lists are in ascending order of the keys.
 using Key = unsigned long long;
 
 // One direction (angle theta) of the accumulator.
 struct Angle {
-  // cos and sin of theta divided by rho. Here theta is accumulated in floats, as cv::HoughLines does.
+  // cos and sin of theta divided by the resolution of rho. Here theta is accumulated in floats, as cv::HoughLines does.
   float scaled_cos, scaled_sin;
   // The distances that pixels of the image can have: [first, first + count), in steps of rho.
   int first, count;
-  // theta as it is reported, or negative, with its cos and sin.
+  // theta with its cos and sin. If theta is negative, make_line() reports theta + pi and -rho.
   float theta, cos, sin;
   // For the walk along a line (walk_rules.h): 1 / sin if the line is flat, otherwise 1 / cos.
   double per_step;
   // For the walk: the movement across the axis of the walk per step, in 2^-kFractionBits pixels.
   int slope;
-  // The line is closer to the x axis than to the y axis: |sin| >= |cos|. The walk then goes along x.
+  // Whether the line is closer to the x axis than to the y axis: |sin| >= |cos|. The walk then goes along x.
   bool flat;
 };
 
 constexpr int kFractionBits = 20;
 
-// Converts to 2^-kFractionBits, rounded half up.
+// Converts a value to fixed point, in units of 2^-kFractionBits, rounded half up.
 CUDAVISION_HOST_DEVICE inline long long to_fraction(double value) {
   const double scaled = value * (1 << kFractionBits) + 0.5;
   const long long truncated = static_cast<long long>(scaled);
   return truncated - (static_cast<double>(truncated) > scaled ? 1 : 0);
 }
 
-// 1.5 * 2^23. Adding a float to it rounds the float half to even; the integer result is in the low bits of
-// the sum.
+// 1.5 * 2^23. Adding a float to it rounds the float half to even; the integer result is in the low bits of the sum.
 constexpr float kRoundingFloat = 12582912.0f;
 constexpr int kRoundingBits = 0x4B400000;
 
@@ -60,7 +58,8 @@ struct Accumulator {
   std::uint32_t *votes;
   int angle_count, rho_count;
   int stride;  // elements per row, a multiple of 4
-  // The directions cover half a turn: behind the last one comes the first one again, with distances of the other sign.
+  // Whether the directions cover half a turn: the last one is then next to the first one, with distances of opposite
+  // sign.
   bool covers_half_turn;
   float rho;
   int width, height;  // of the image
@@ -95,8 +94,7 @@ CUDAVISION_HOST_DEVICE inline Peak peak_of(const Accumulator &accumulator, Key k
           (static_cast<float>(r) - static_cast<float>(accumulator.rho_count - 1) * 0.5f) * accumulator.rho};
 }
 
-// The votes of direction n and distance d, or 0 outside the accumulator. load(offset) reads
-// accumulator.votes[offset].
+// The votes of direction n and distance d, or 0 outside the accumulator. load(offset) reads accumulator.votes[offset].
 template <typename Load>
 CUDAVISION_HOST_DEVICE std::uint32_t votes_at(const Accumulator &accumulator, int n, int d,
                                               const Load &load) {
@@ -110,8 +108,9 @@ struct Cell {
   int n, d;
 };
 
-// The cell of the accumulator that stands for the same line as a cell beside its directions: at theta + pi, distances
-// have the other sign. If there is none, the cell itself, which has no votes.
+// Returns the cell of the accumulator for a cell whose direction n may be less than 0 or too large: at theta + pi the
+// same line has a distance of the opposite sign. If the directions do not cover half a turn, returns the cell
+// unchanged; votes_at() is then 0 outside the accumulator.
 CUDAVISION_HOST_DEVICE inline Cell same_line(const Accumulator &accumulator, Cell cell) {
   if (!accumulator.covers_half_turn) return cell;
   while (cell.n < 0) cell = {cell.n + accumulator.angle_count, -cell.d};
@@ -119,14 +118,14 @@ CUDAVISION_HOST_DEVICE inline Cell same_line(const Accumulator &accumulator, Cel
   return cell;
 }
 
-// Returns true if the cell at direction n and distance d, whose `votes` exceed the threshold, is a local
-// maximum: ties between neighbours are broken as OpenCV does, and within nms_radius no cell has more votes,
-// or as many and precedes this one in the order of lines.
+// Returns true if the cell at direction n and distance d, whose `votes` exceed the threshold, is a local maximum: ties
+// between neighbours are broken as OpenCV does, and within nms_radius no cell has more votes, or has equally many and
+// precedes this cell in the order of lines.
 template <typename Load>
 CUDAVISION_HOST_DEVICE bool is_peak(const Accumulator &accumulator, int n, int d, std::uint32_t votes,
                                     int nms_radius, const Load &load) {
   if (accumulator.index_of(d) < 0 || accumulator.index_of(d) >= accumulator.rho_count) return false;
-  // All four are loaded before the first comparison, so that a GPU waits once.
+  // All four neighbours are loaded before the first comparison, so that a GPU waits once.
   const std::uint32_t left = votes_at(accumulator, n, d - 1, load),
                       right = votes_at(accumulator, n, d + 1, load),
                       before = votes_at(accumulator, n - 1, d, load),
@@ -170,9 +169,8 @@ struct Ends {
   Point a, b;
 };
 
-// The visible part of a line with |sin| >= |cos|. Rounding can put a line outside the image: within `beside`
-// pixels of a border it is treated as lying on that border; farther away only the nearest corner is left of
-// it.
+// The visible part of a line with |sin| >= |cos|. Rounding can put a line outside the image: within `beside` pixels of
+// a border the line is treated as being on that border; farther away it is reduced to the nearest corner.
 CUDAVISION_HOST_DEVICE inline Ends ends_of_line(float rho, float cos, float sin, Point last, float beside) {
   const float left = rho / sin, right = (rho - last.x * cos) / sin;
   const bool misses = (left < 0 && right < 0) || (left > last.y && right > last.y);
@@ -205,8 +203,8 @@ CUDAVISION_HOST_DEVICE inline HoughLine line_of(const Accumulator &accumulator, 
 
 // --- gradients ---
 
-// A gradient direction modulo pi: the number of its pair of opposite octants, and 256 steps of the tangent
-// within it. kNoDirection stands for a zero gradient.
+// The number of a gradient direction modulo pi: 256 steps of the tangent in each of the four pairs of opposite octants.
+// kNoDirection stands for a zero gradient.
 constexpr int kTangentSteps = 256, kDirections = 4 * kTangentSteps, kNoDirection = kDirections;
 
 CUDAVISION_HOST_DEVICE constexpr int direction_of(int dx, int dy) {

@@ -13,7 +13,8 @@ namespace cudavision::hough {
 namespace {
 
 constexpr int kThreads = 256;
-// Lists are rarely full, and the host does not know their length: a grid-stride loop covers longer ones.
+// The maximum number of blocks. The host does not know the length of the list, which is rarely full; a grid-stride loop
+// covers longer lists.
 constexpr unsigned kMaxBlocks = 264;
 
 static __global__ void __launch_bounds__(kThreads)

@@ -7,12 +7,12 @@
 
 namespace cudavision::hough {
 
-// coordinate must not be negative.
+// Rounds a coordinate, which must not be negative, to the nearest pixel and adds the origin of the region.
 CUDAVISION_HOST_DEVICE constexpr std::int16_t to_pixel(float coordinate, int origin) {
   return static_cast<std::int16_t>(origin + static_cast<int>(coordinate + 0.5f));
 }
 
-// theta: 0 to pi.
+// The index of the colour, of `count` colours, for a line with the normal direction theta, from 0 to pi.
 CUDAVISION_HOST_DEVICE constexpr int color_of_direction(float theta, int count) {
   const int part = static_cast<int>(theta * (static_cast<float>(count) / 3.14159265f));
   return part < count ? part : count - 1;

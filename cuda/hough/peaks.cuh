@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The third to the fifth kernel of the Hough transform: find the peaks of the accumulator, and sort them. For segments, the
-// fourth makes the maps of the steps, too.
+// The third to the fifth kernel of the Hough transform find the peaks of the accumulator and sort them. For segments,
+// the fourth kernel also makes the step maps (step_maps.cuh).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -22,7 +22,7 @@ struct PeakTask {
   std::uint32_t threshold;
   int nms_radius, max_lines;
   bool write_lines;
-  // If segments are searched: the edges, and the maps of their steps, which sort_peaks_kernel makes.
+  // If segments are searched: the edges, and their step maps, which sort_peaks_kernel makes.
   ImageView<const std::uint8_t> edges;
   StepMaps maps;
   HoughList list_out;
@@ -32,8 +32,8 @@ __device__ inline unsigned votes_of_quad(uint4 quad, int k) {
   return k == 0 ? quad.x : k == 1 ? quad.y : k == 2 ? quad.z : quad.w;
 }
 
-// Writes the keys of the peaks among four neighbouring cells; returns their number. No two neighbours are both
-// peaks.
+// Writes the keys of the peaks among four neighbouring cells, of which at most two are peaks, and returns the number of
+// peaks. i: the index of the four cells in the accumulator.
 __device__ inline int peaks_of_quad(const PeakTask &task, int i, Key *first_key, Key *second_key) {
   const Accumulator &accumulator = task.accumulator;
   const uint4 four = reinterpret_cast<const uint4 *>(accumulator.votes)[i];
@@ -58,7 +58,7 @@ __device__ inline int peaks_of_quad(const PeakTask &task, int i, Key *first_key,
   return count;
 }
 
-// One thread for four cells.
+// One thread per four neighbouring cells.
 static __global__ void __launch_bounds__(kListThreads, resident_blocks(kListThreads, 6))
     find_peaks_kernel(const __grid_constant__ PeakTask task) {
   CUDAVISION_SHARED(int[kListThreads / 32], warp_sums);
@@ -74,9 +74,10 @@ static __global__ void __launch_bounds__(kListThreads, resident_blocks(kListThre
   if (count > 1) task.found[at + 1] = second;
 }
 
-// Also makes the maps of the steps, while it would otherwise only wait. Its blocks start after those of find_peaks_kernel,
-// these after those of vote_kernel, and these after list_points_kernel has ended. That one was launched in order: the
-// edges were complete, and the frame ahead had read the maps.
+// Sorts the tiles of the list of peaks. For segments, first makes the step maps, while it would otherwise only wait.
+// The blocks of this kernel start after those of find_peaks_kernel, which start after those of vote_kernel, which start
+// after list_points_kernel has ended. list_points_kernel was launched in order, so the edges are complete, and the
+// previous frame has finished reading the maps.
 static __global__ void __launch_bounds__(kTileThreads)
     sort_peaks_kernel(const __grid_constant__ PeakTask task) {
   CUDAVISION_SHARED(SortKey[kLargeTile], tile);
@@ -86,7 +87,7 @@ static __global__ void __launch_bounds__(kTileThreads)
   sort_tiles(task.found, static_cast<int>(task.counters->peaks), tile);
 }
 
-// Writes the sorted keys and, unless segments are searched, the lines.
+// Writes the lines in their final order or, if segments are searched, only the sorted keys.
 static __global__ void __launch_bounds__(kTileThreads)
     place_peaks_kernel(const __grid_constant__ PeakTask task) {
   CUDAVISION_SHARED(SortKey[kLargeTile], tile);

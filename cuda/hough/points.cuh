@@ -21,11 +21,11 @@ struct Counters {
   // Double-buffered: a frame counts in one element and clears the other one for the next frame.
   unsigned points[2];
   unsigned peaks;
-  // Of the segment kernels.
+  // Counted by the segment kernels (segments.cuh).
   unsigned candidates, segments;
 };
 
-// An edge pixel: x in the lower half, y in the upper half.
+// An edge pixel in one word: x in the lower half, y in the upper half.
 __device__ inline unsigned pack_point(int x, int y) {
   return static_cast<unsigned>(y) << 16 | static_cast<unsigned>(x);
 }
@@ -41,7 +41,7 @@ struct PointList {
 struct ClearTask {
   uint4 *votes;
   std::size_t votes_count;  // in elements of 16 bytes
-  unsigned *owners;         // of the pixels; null unless segments are searched
+  unsigned *owners;         // the owner of each pixel (segments.cuh); null unless segments are searched
   std::size_t owner_count;
 };
 
@@ -72,15 +72,14 @@ __device__ inline unsigned edges_of_chunk(const std::uint8_t *row, int width, Ro
 __device__ inline unsigned reserve(int count, unsigned *total, unsigned *block_begin, int *warp_sums) {
   int block_count = 0;
   const int before = block_exclusive_sum<kListThreads>(count, warp_sums, &block_count);
-  // The barriers in the next call of block_exclusive_sum() separate the reads of *block_begin from the next
-  // write.
+  // The barriers in the next call of block_exclusive_sum() separate the reads of *block_begin from its next write.
   if (threadIdx.x == 0)
     *block_begin = block_count == 0 ? 0 : atomicAdd(total, static_cast<unsigned>(block_count));
   __syncthreads();
   return *block_begin + static_cast<unsigned>(before);
 }
 
-// turn: the element of Counters::points that this frame uses.
+// Clears the memory in which this frame counts. turn: the element of Counters::points that this frame uses.
 __device__ inline void clear(const ClearTask &to_clear, Counters *counters, int turn) {
   const std::size_t first = static_cast<std::size_t>(blockIdx.x) * kListThreads + threadIdx.x;
   const std::size_t stride = static_cast<std::size_t>(gridDim.x) * kListThreads;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The last four kernels of the Hough transform, which search for segments (walk_rules.h): one warp per line, then
-// one warp per candidate, and then they sort the segments.
+// The last four kernels of the Hough transform search for segments (walk_rules.h): the first one uses one warp per
+// line, the second one uses one warp per candidate, and the last two sort the segments.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -24,11 +24,11 @@ constexpr int kWalkThreads = 256, kJudgeThreads = 512;
 struct SegmentTask {
   Accumulator accumulator;
   ImageView<const std::uint8_t> edges;
-  StepMaps maps;    // of the edges
-  const Key *keys;  // of the lines, by rank
+  StepMaps maps;    // the step maps of the edges
+  const Key *keys;  // the keys of the lines, by rank
   Counters *counters;
   unsigned *owners;            // the rank of the line that owns each pixel
-  Key *candidates, *segments;  // packed runs
+  Key *candidates, *segments;  // packed runs (Run::pack())
   int max_lines, min_length, max_gap;
   HoughList list_out;
 
@@ -39,12 +39,12 @@ struct SegmentTask {
   __device__ int line_count() const { return min(static_cast<int>(counters->peaks), max_lines); }
 };
 
-// The blocks of walk_lines_kernel and judge_candidates_kernel for each multiprocessor.
+// The number of blocks of walk_lines_kernel and of judge_candidates_kernel per multiprocessor.
 constexpr int kSegmentBlocks = 4;
 
-// The items that a warp takes: `first`, first + stride, and so on. Few items go to one block of each multiprocessor, so that
-// the other blocks end at once and leave room for other kernels. Successive items lie in different blocks: the first
-// lines, which have most votes, have most candidates, too.
+// The items that a warp processes: `first`, first + stride, and so on. If there are few items, only one block per
+// multiprocessor gets any, so that the other blocks end at once and leave room for other kernels. Successive items are
+// given to different blocks, because the first lines, which have the most votes, also have the most candidates.
 struct WarpShare {
   int lane, first, stride;
 };
@@ -55,7 +55,8 @@ __device__ inline WarpShare share_of_warp(int items) {
   return {thread % 32, block < blocks ? thread / 32 * blocks + block : items, warps * blocks};
 }
 
-// Makes a run a candidate, and claims its pixels; the lanes share its steps. All lanes of the warp must call.
+// Lists a run as a candidate and claims the edge pixels of its steps. The lanes share the steps. All lanes of the warp
+// must call.
 __device__ inline void add_candidate(const SegmentTask &task, const LineWalk &walk, const Run &run,
                                      int lane) {
   if (lane == 0) task.candidates[atomicAdd(&task.counters->candidates, 1u)] = run.pack();

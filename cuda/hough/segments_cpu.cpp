@@ -10,14 +10,13 @@ namespace {
 
 constexpr int kLinesPerTask = 32;
 
-// Joins present steps to runs, piece by piece, and cuts off the short pieces at their ends.
+// Joins present steps to runs, piece by piece, and cuts off short pieces at the ends of the runs (walk_rules.h).
 struct RunFinder {
   int max_gap;
-  int first = -1, last = 0;  // the current run; there is none if first is negative
-  int pieces = 0;            // of the current run
-  int first_end = 0,
-      second_begin = 0;  // the last step of its first piece, the first step of its second piece
-  int last_begin = 0, before_last = 0;  // the first step of its last piece, the last step of the piece before
+  int first = -1, last = 0;             // the current run; there is none if first is negative
+  int pieces = 0;                       // the number of pieces of the current run
+  int first_end = 0, second_begin = 0;  // last step of the first piece, first step of the second piece
+  int last_begin = 0, before_last = 0;  // first step of the last piece, last step of the piece before
 
   // Adds the steps [step, step + 31]; bit i is set if step + i is present. Calls close(first, last) for each
   // run that has ended.

@@ -30,7 +30,7 @@ class SegmentFinder {
   }
 
   Array<std::uint32_t> owners_;    // the rank of the line that owns each pixel
-  std::vector<Array<Key>> found_;  // by each task: first the candidates, then the segments
+  std::vector<Array<Key>> found_;  // of each task: first its candidates, in the end its segments
   Array<Key> segments_;
 };
 

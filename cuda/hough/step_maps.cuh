@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Bitmaps of the steps that lines can have (walk_rules.h): a warp reads 32 steps of a line with one load. Reading the
-// edge map itself would take three loads, each from as many rows as the line crosses.
+// Bitmaps of the steps that are present (walk_rules.h) for all possible lines: a warp reads 32 steps of a line with one
+// load. Reading the edge map itself would take three loads, each from as many rows as the line crosses.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,9 +13,9 @@
 
 namespace cudavision::hough {
 
-// Bit `step` of place `at` is set if a step there is present: if the pixel or one of its two neighbours across the walk is
-// an edge. A place is a row of the picture, or a column. The places -1 and `places` lie just outside the picture; their
-// inner neighbour lies inside.
+// Bit `step` of place `at` is set if this step is present: if its pixel or one of the two neighbours across the walk is
+// an edge. If steps are columns, a place is a row of the picture, otherwise a column. The places -1 and `places` are
+// just outside the picture, but one of the two neighbours of their pixels is inside.
 struct StepMap {
   unsigned *words;  // [places + 2][words_of_place]
   int places, words_of_place;
@@ -25,12 +25,12 @@ struct StepMap {
   }
 };
 
-// For flat lines, whose steps are the columns, and for steep ones.
+// rows: for flat lines, whose steps are columns. columns: for steep lines, whose steps are rows.
 struct StepMaps {
   StepMap rows, columns;
 };
 
-constexpr int kMapTile = 32;  // the side of a tile: a word, and a pixel for each lane
+constexpr int kMapTile = 32;  // the side of a tile in pixels: the bits of a word, and the lanes of a warp
 
 constexpr int words_of_map(int places, int steps) { return (places + 2) * divide_up(steps, kMapTile); }
 constexpr std::size_t map_tiles(Size size) {
@@ -38,10 +38,11 @@ constexpr std::size_t map_tiles(Size size) {
          static_cast<std::size_t>(divide_up(size.height, kMapTile));
 }
 
-// Bit i of the result: lane i's argument.
+// Returns a word whose bit i is the argument of lane i.
 __device__ inline unsigned word_of_lanes(bool bit) { return __ballot_sync(kFullWarp, bit); }
 
-// The edges of a tile: the row of each lane, and those above and below the tile. Bit x is column x of the tile.
+// The edges of a tile: lane i holds row i in `row`, and all lanes hold the rows above and below the tile. Bit x is
+// column x of the tile.
 struct TileEdges {
   unsigned row = 0, above = 0, below = 0;
 };
@@ -90,12 +91,12 @@ __device__ inline void map_tile(const StepMaps &maps, ImageView<const std::uint8
   if (x < edges.width) maps.columns.word(x, ty) = column;
   const unsigned first = word_of_lanes((row & 1) != 0);
   if (x == 0) maps.columns.word(-1, ty) = first;
-  const int last_column = edges.width - 1 - x0;  // in the tile
+  const int last_column = edges.width - 1 - x0;  // relative to the tile
   const unsigned last = word_of_lanes(last_column < kMapTile && (row >> (last_column % kMapTile) & 1) != 0);
   if (lane == last_column) maps.columns.word(edges.width, ty) = last;
 }
 
-// Writes both maps. Each warp of the grid takes some of the tiles; kThreads: of a block.
+// Writes both maps. The warps of the grid share the tiles. kThreads: the number of threads of a block.
 template <int kThreads>
 __device__ void map_steps(const StepMaps &maps, ImageView<const std::uint8_t> edges) {
   constexpr int kWarps = kThreads / 32;
@@ -107,10 +108,10 @@ __device__ void map_steps(const StepMaps &maps, ImageView<const std::uint8_t> ed
     map_tile(maps, edges, tile % tiles_x, tile / tiles_x, lane);
 }
 
-// The words of steps whose loads overlap.
+// The number of words of steps that a lane loads at once in mark_steps().
 constexpr int kStepWords = 8;
 
-// Marks the steps of a line that are present. All lanes of the warp must call.
+// Sets the bits of `present` for the steps of a line that are present; adds a word of zeros. All lanes must call.
 __device__ inline void mark_steps(const StepMaps &maps, const LineWalk &walk, int lane, unsigned *present) {
   const StepMap &map = walk.flat ? maps.rows : maps.columns;
   const int words = divide_up(walk.steps, 32);

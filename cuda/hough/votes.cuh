@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The second kernel of the Hough transform: counts the votes. Each block counts those of a share of the points
-// for a group of angles in shared memory (as in G.-J. van den Braak et al., "Fast Hough Transform on GPUs:
-// Exploration of Algorithm Trade-Offs", ACIVS 2011) and adds them to the accumulator.
+// The second kernel of the Hough transform: counts the votes. Each block counts the votes of a share of the points for
+// a group of angles in shared memory (as in G.-J. van den Braak et al., "Fast Hough Transform on GPUs: Exploration of
+// Algorithm Trade-Offs", ACIVS 2011) and adds them to the accumulator.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,7 +18,7 @@
 namespace cudavision::hough {
 
 constexpr int kVoteThreads = 768;
-// Blocks on a multiprocessor: with two, 40 registers a thread.
+// The minimum number of resident blocks per multiprocessor. Two leave 40 registers for each thread.
 constexpr int kMinVoteBlocks = kSpillsSooner ? 1 : 2;
 constexpr int kMaxGroupAngles = 64;
 
@@ -58,11 +58,11 @@ __device__ inline void vote_once(const GroupAngle &angle, std::uint32_t *cells, 
   atomicAdd(&cells[distance_bits(p.x, p.y, angle.scaled_cos, angle.scaled_sin) - angle.bias], 1u);
 }
 
-constexpr int kPointsAtOnce = 4;  // of a thread
+constexpr int kPointsAtOnce = 4;  // points that a thread holds at a time
 
-// Counts the votes of kPointsAtOnce points for angles [0, count): every kVoteThreads-th point from `first` on, as far as
-// it comes before `end`. kAll: they all do. Angles are visited from `offset` on: warps begin at different ones to avoid
-// contention for one row.
+// Counts the votes of kPointsAtOnce points, every kVoteThreads-th point from `first` on, for angles [0, count). Points
+// from `end` on are left out; kAll: there are none. Angles are visited from `offset` on: warps begin at different ones
+// to avoid contention for one row.
 template <bool kAll>
 __device__ void vote_for_all(const VoteTask &task, const GroupAngle *angles, int count, int offset,
                              unsigned first, unsigned end, std::uint32_t *cells) {

@@ -44,7 +44,7 @@ namespace {
 
 HWY_EXPORT(distances);
 
-// The number of points whose coordinates and cells stay in the L1 cache.
+// The number of points per block. Their coordinates and cells stay in the L1 cache.
 constexpr int kBlock = 512;
 
 // Calls visit(x) for each nonzero row[x]. Edges are sparse, so eight zero pixels are skipped at once.

@@ -40,7 +40,7 @@ struct LineWalk {
   // The position of the line across the axis of the walk is base + step * slope, in 2^-kFractionBits pixels.
   long long base, slope;
 
-  // The same, plus half a pixel: its whole part is the nearest pixel.
+  // The position of the line at `step`, plus half a pixel: its integer part is the nearest pixel.
   CUDAVISION_HOST_DEVICE long long position(int step) const {
     return base + step * slope + (1ll << (kFractionBits - 1));
   }
@@ -101,7 +101,7 @@ struct Run {
   }
 };
 
-// The maximum number of candidates on a line. Each takes as many steps as its length requires, which are
+// The maximum number of candidates on a line. Each candidate takes as many steps as min_length requires, which are
 // fewest on a diagonal, and one step before the next candidate.
 constexpr int max_runs_of_line(Size size, int min_length) {
   const int longer = size.width > size.height ? size.width : size.height;
@@ -114,14 +114,14 @@ CUDAVISION_HOST_DEVICE inline bool is_long(Pixel a, Pixel b, int min_length) {
   return dx * dx + dy * dy >= static_cast<long long>(min_length) * min_length;
 }
 
-// False if a run over these steps is certainly not long, wherever in its steps its ends are: a line moves at most
-// one pixel across for each step, and an end lies at most one pixel beside it.
+// Returns false if a run over the steps [first, last] cannot be long (is_long()), whichever of their pixels are its
+// ends: a line moves at most one pixel across for each step, and an end is at most one pixel beside the line.
 CUDAVISION_HOST_DEVICE inline bool may_be_long(int first, int last, int min_length) {
   const long long along = last - first, across = along + 3;
   return along * along + across * across >= static_cast<long long>(min_length) * min_length;
 }
 
-// The segment of a packed run. keys: of the lines, by rank.
+// The segment of a packed run. keys: the keys of the lines, by rank.
 CUDAVISION_HOST_DEVICE inline HoughLine segment_of(const Accumulator &accumulator, const Key *keys,
                                                    Key run_key, ImageView<const std::uint8_t> edges) {
   const Run run = Run::unpack(run_key);

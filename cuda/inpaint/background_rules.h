@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The background model of a still camera and its adaptation to changes of light, shared by both backends.
 //
-// The background of a pixel is what it has shown most of the time while it was not in the hole. If it shows something
-// else, this becomes a candidate. A candidate takes the place of the background once the pixel has shown it in more
-// frames in succession than the background, of whose frames at most InpaintParams::learn_frames - 1 count. So what
-// moves is never learned, and what stands still is learned late. A pixel in the hole is restored from its background,
-// adapted to the light of this frame. If more than half of the pixels outside of the hole differ from their adapted
-// background, the light has changed in another way, or the camera has moved: the next frame forgets the background of
-// all pixels, and learns it anew.
+// The background of a pixel is the value that it has shown in most frames in which it was outside of the hole. A value
+// that differs from it becomes a candidate, and replaces it once the candidate has been shown in more frames than the
+// background; of the background's frames, at most InpaintParams::learn_frames - 1 count. A frame that shows neither of
+// the two begins a new candidate. So a moving object is never learned, and an object that has come to rest is learned
+// late. A pixel in the hole is restored from its background, adapted to the light of this frame. If more than half of
+// the pixels outside of the hole differ from their adapted background, either the light has changed in a way that is
+// not modelled, or the camera has moved: the next frame forgets the background of all pixels, and learns it anew.
 //
-// The change of light is
-// estimated from the pixels outside of the hole whose background is known. For each component it is a line
-// over the brightness, so that it follows a factor as well as an offset. Brightness is the mean of the old
-// and the new value throughout: noise affects both alike, so that sorting by it introduces no bias.
+// The change of light is estimated from the pixels outside of the hole whose background is known. For each component,
+// it is a linear function of the brightness, so that it describes a factor as well as an offset. Here, the brightness
+// of a pixel is the mean of its old value (in the background) and its new value: noise affects both alike, so that
+// sorting pixels by this mean introduces no bias.
 //
-// The estimate is robust to moving objects outside of the hole, as long as they cover less than half of it.
-// In each of kBrightnessBins bins of brightness, the change is the mean of the changes within kTrim of their
-// median. The line through the bins is a Theil-Sen estimate: its slope is the median of the slopes between
-// all pairs of bins, weighted by their numbers of pixels, and limited to 1 either way, which is light three
-// times or a third as strong.
+// The estimate is robust to moving objects as long as they cover less than half of the area outside of the hole. In
+// each of kBrightnessBins bins of brightness, the change is the mean of the changes within kTrim of their median. The
+// line through the bins is a Theil-Sen estimate: its slope is the median of the slopes between all pairs of bins,
+// weighted by the product of their pixels, and limited to -1 to 1, which is light a third or three times as strong.
 #pragma once
 
 #include "cuda/inpaint/inpaint_rules.h"
@@ -34,39 +33,38 @@ constexpr int kChangeCounters = kLightBins * kChanges;
 constexpr int kTrim = 8;
 // Brightness bins with fewer pixels are ignored.
 constexpr int kMinSamples = 64;
-// The largest difference of a component with which a pixel shows the same as before.
+// The largest difference of a component between two values of a pixel that count as alike.
 constexpr int kAlike = 20;
-// The background follows what is like it, as a running mean over at most so many frames.
+// The background of a pixel is a running mean of the values that are like it, over at most this many frames.
 constexpr int kMeanFrames = 16;
 
-// The counters of a frame, for each component and brightness bin.
+// Counts how a frame differs from the background, for each component and brightness bin.
 struct LightCounts {
-  // kChanges counters for each bin.
+  // For each bin, kChanges counters: how many pixels have this change (change_index()).
   std::uint32_t changes[kChangeCounters];
   // The sum of brightness over the pixels of each bin.
   unsigned long long brightness[kLightBins];
 };
 
-// Arrays of height x width elements in row-major order: the components in 1/256, and the number of the frame
-// in which the pixel was last outside of the hole, or 0 if its background is unknown.
+// Arrays of height x width elements in row-major order. component: in 1/256. seen: the number of the frame in which the
+// pixel was last outside of the hole, or 0 if its background is unknown.
 struct Background {
   std::uint16_t *component[3] = {};
   std::uint32_t *seen = nullptr;
-  // The pixel word of the candidate.
+  // The candidate as a pixel word (inpaint_rules.h).
   std::uint32_t *candidate = nullptr;
-  // The number of frames that have shown the background, and of those that have shown the candidate, or 0 if there is
-  // no candidate.
+  // In how many frames the pixel has shown its background, and its candidate (0: there is no candidate).
   std::uint16_t *shown = nullptr, *candidate_shown = nullptr;
 };
 
-// The frames whose background counts.
+// How long the background of a pixel in the hole is remembered.
 struct HistoryWindow {
   // The number of this frame, counted from 1.
   std::uint32_t frame = 1;
   // InpaintParams::history and InpaintParams::learn_frames.
   int history = 0, learn_frames = 1;
 
-  // True if a pixel that was last seen in this frame number is still remembered.
+  // True if the background of a pixel that was last outside of the hole in frame number `seen` is remembered.
   CUDAVISION_HOST_DEVICE bool remembers(std::uint32_t seen) const {
     return seen != 0 && (history == 0 || frame - seen <= static_cast<std::uint32_t>(history));
   }
@@ -75,7 +73,7 @@ struct HistoryWindow {
 // Rounds a component in 1/256 to a byte.
 CUDAVISION_HOST_DEVICE constexpr int round_to_byte(int value) { return (value + 128) >> 8; }
 
-// The index of a brightness bin in LightCounts.
+// The index in LightCounts of the bin of a pixel whose component is `before` in the background and `now` in this frame.
 CUDAVISION_HOST_DEVICE constexpr int light_bin(int component, int before, int now) {
   return component * kBrightnessBins + (before + now) / 2 / kBrightnessBinWidth;
 }
@@ -93,17 +91,17 @@ CUDAVISION_HOST_DEVICE constexpr long long divide_to_nearest(long long n, long l
 
 // The change of light in one brightness bin.
 struct BinChange {
-  // The number of pixels.
+  // The number of pixels in the bin.
   std::uint32_t pixels;
-  // The same, or 0 if there are fewer than kMinSamples.
+  // Equals `pixels`, but is 0 if there are fewer than kMinSamples.
   long long count;
   // The mean brightness of the pixels, in 1/256.
   int brightness;
-  // In 1/256.
+  // The mean of the changes within kTrim of their median, in 1/256.
   int change;
 };
 
-// changes: the kChanges counters of the bin. brightness: the sum over its pixels.
+// Evaluates a bin. changes: its kChanges counters. brightness: the sum of the brightness of its pixels.
 CUDAVISION_HOST_DEVICE inline BinChange bin_change(const std::uint32_t *changes,
                                                    unsigned long long brightness) {
   std::uint32_t total = 0;
@@ -131,17 +129,17 @@ struct LightLine {
     return base + static_cast<int>((static_cast<long long>(slope) * brightness + (1 << 15)) >> 16);
   }
 };
-// How this frame differs from the background.
+// How the light of this frame differs from that of the background.
 struct LightChange {
   // The change of light of each component.
   LightLine line[3];
   // The number of pixels that were compared with their background.
   std::uint32_t compared;
-  // The last frame did not show the background: it is forgotten.
+  // The background of all pixels is to be forgotten, because the last frame did not show it.
   bool forgets;
 
-  // Forgets all backgrounds if more than half of the pixels that the last frame compared differed from theirs, and counts the
-  // pixels to compare in this frame. bins: of the first colour component. differing: how many pixels differed.
+  // Forgets all backgrounds if more than half of the pixels that the last frame compared differed from theirs
+  // (differing: how many), and counts the pixels to compare in this frame. bins: of the first colour component.
   CUDAVISION_HOST_DEVICE void compare(const BinChange *bins, std::uint32_t differing) {
     forgets = differing > compared / 2;
     compared = 0;
@@ -170,8 +168,7 @@ CUDAVISION_HOST_DEVICE int weighted_median(int count, const Value &value, const 
 // The Theil-Sen line through the kBrightnessBins bins of one component.
 CUDAVISION_HOST_DEVICE inline LightLine line_through(const BinChange *bins) {
   LightLine line;
-  // The weight of a bin is its share of all pixels in 2^-12, rounded up, so that products of weights do not
-  // overflow.
+  // The weight of a bin is its share of all pixels in 2^-12, rounded up, so that products of weights do not overflow.
   long long total = 1;
   for (int i = 0; i < kBrightnessBins; ++i) total += bins[i].count;
   const auto weight = [&](int i) { return (bins[i].count * 4096 + total - 1) / total; };
@@ -195,17 +192,16 @@ CUDAVISION_HOST_DEVICE inline LightLine line_through(const BinChange *bins) {
 }
 
 // Adapts a background value to the light of this frame. Value and result are in 1/256. The line gives the change d as a
-// function of the mean of the old and the new value: d = base + slope (value + d / 2) / 2^16, which is solved
-// for d.
+// function of the mean of the old and the new value: d = base + slope (value + d / 2) / 2^16, which is solved for d.
 CUDAVISION_HOST_DEVICE inline int in_this_light(const LightLine &line, int value) {
   const long long at_value = line.base * 65536ll + static_cast<long long>(line.slope) * value;
   const int now = value + static_cast<int>(divide_to_nearest(2 * at_value, 2 * 65536ll - line.slope));
   return now < 0 ? 0 : now > 255 * 256 ? 255 * 256 : now;
 }
 
-// What becomes of a pixel.
+// What follow_background() has found for a pixel. `Removed` pixels are those in the hole.
 enum class Followed {
-  // Not removed, and like its background, which may be new.
+  // Not removed, and like its background; or its background was unknown, and this value became the background.
   learned,
   // Not removed, and unlike its background.
   differs,
@@ -215,7 +211,7 @@ enum class Followed {
   restored,
 };
 
-// Learns from pixel i, which is not removed. now: its background in this frame's light.
+// Updates the background and the candidate of pixel i, which is not removed. now: its background in this frame's light.
 CUDAVISION_HOST_DEVICE inline Followed learn(const Background &background, std::ptrdiff_t i,
                                              const int (&now)[3], int learn_frames, std::uint32_t word) {
   const int most = learn_frames - 1, shown = background.shown[i] < most ? background.shown[i] : most;

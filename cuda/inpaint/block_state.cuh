@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The state of the fill in the memory of a block: FillState, with what finds pixels in it quickly.
+// The state of the fill that a block keeps: FillState (inpaint_rules.h), with bits and maxima to find pixels quickly.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,19 +11,19 @@ namespace cudavision::inpaint {
 // A target_key() or source_key(), in the type that atomics take.
 using Key = unsigned long long;
 
-// A group is 8 pixels of a row of the area, side by side.
+// A group is 8 neighbouring pixels of a row of the area (FillState::area). BlockState::best has an element for each.
 constexpr int kGroupBits = 3, kGroup = 1 << kGroupBits;
 
-// One bit for each pixel of the area, in a margin of bits that are always 0: one row above and one below, 32 columns on the
-// left, and at least 32 on the right. A window around a pixel of the area reaches 22 columns beyond it (rating.cuh).
+// One bit for each pixel of the area, with a margin of bits that are always 0: one row above and below, 32 columns on
+// the left, and at least 32 on the right. Windows around pixels reach at most 22 columns beyond the area (rating.cuh).
 struct BitRows {
   std::uint32_t *words;
   int pitch;  // words in a row
 
   CUDAVISION_HOST_DEVICE static constexpr int pitch_of(int width) { return divide_up(width, 32) + 2; }
-  // The index of the word with a pixel.
+  // The index of the word that holds the bit of a pixel.
   CUDAVISION_HOST_DEVICE int index(int x, int y) const { return (y + 1) * pitch + ((x + 32) >> 5); }
-  // Whether a pixel is marked. It may lie above the first row or below the last one of the area, which has `height`.
+  // Whether the bit of a pixel is set. Pixels in any row above or below the area have no bit set. height: of the area.
   CUDAVISION_HOST_DEVICE bool has_in_any_row(int x, int y, int height) const {
     return (words[index(x, clamp_index(y + 1, height + 2) - 1)] >> (x & 31) & 1) != 0;
   }
@@ -36,9 +36,9 @@ struct BitRows {
 
 // All arrays lie in shared memory, or all in global memory.
 struct BlockState : FillState {
-  // The largest target_key() of each group; 0 without a pixel of the front.
+  // The largest target_key() of each group, or 0 if the group has no pixel of the front.
   Key *best;
-  // The filled pixels, those whose eight neighbours are filled too, and those of the front.
+  // The filled pixels; the filled pixels whose eight neighbours are filled, too; and the pixels of the front.
   BitRows filled, interior, front;
 
   CUDAVISION_HOST_DEVICE static constexpr int pitch_of(int width) {
@@ -48,7 +48,7 @@ struct BlockState : FillState {
   CUDAVISION_HOST_DEVICE int bit_words() const { return filled.pitch * (area.height + 2); }
 };
 
-// What the addresses in a BlockState depend on.
+// The sizes of the arrays of a BlockState, by which state_in() divides its memory.
 struct StateLayout {
   Region area;
   int pitch, pixels, bit_pitch, bit_words;
@@ -69,8 +69,8 @@ struct StateLayout {
   }
 };
 
-// The state in layout.bytes() bytes of memory, aligned to 16 bytes. Every row of words and of
-// confidences is aligned to 16 bytes, too.
+// Places the state in layout.bytes() bytes of memory, which is aligned to 16 bytes, as are all rows of words and
+// confidences.
 CUDAVISION_HOST_DEVICE inline BlockState state_in(void *memory, const StateLayout &layout) {
   BlockState s;
   s.area = layout.area;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The numbers of the cells into which the fill kernel divides a picture. Cell i belongs to block i modulo the number of
+// Numbers the cells into which the fill kernel divides a picture. Cell i belongs to block i modulo the number of
 // blocks.
 #pragma once
 
@@ -9,10 +9,10 @@ namespace cudavision::inpaint {
 
 constexpr int kMostMoreColumns = 16;
 
-// A picture with `columns` columns of cells may be numbered as if it had more. Returns the least number of columns, at
-// most kMostMoreColumns more, with which all cells that meet a window of 2 * reach + 1 pixels a side belong to
-// different blocks. If there is none, or if reach is 0, which stands for the whole picture, it returns `columns`: then
-// some blocks have more cells of a window than others. cell: in pixels.
+// Cells may be numbered as if the picture had more than its `columns` columns of cells. Returns the smallest number of
+// columns, at most columns + kMostMoreColumns, with which all cells that meet a window of 2 * reach + 1 pixels a side
+// belong to different blocks. Returns `columns` if there is no such number, or if reach is 0, which stands for the
+// whole picture: then some blocks have more cells of a window than others. cell: the size of a cell in pixels.
 constexpr int columns_that_spread(int columns, Size cell, int reach, int blocks) {
   if (reach == 0 || reach / cell.width >= blocks)
     return columns;  // so large a window has more cells than there are blocks

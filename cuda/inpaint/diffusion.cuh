@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The diffusion that fills the pixels left by the patches, as the last part of the fill kernel.
+// The diffusion, the last part of the fill kernel: it fills the pixels that the patches have left unfilled.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -20,7 +20,7 @@ __device__ inline void for_each_of_share(Bounds b, const Visit &visit) {
     visit(b.x0 + i % width, b.y0 + i / width);
 }
 
-// The sum of `own` over all threads of the grid. All threads call it. round: the number of such sums so far.
+// Returns the sum of `own` over all threads of the grid, which must all call this. round: the number of earlier calls.
 __device__ inline int count_left(const FillTask &task, int own, int round, GridBarrier *grid) {
   int *left = &task.frame->left[round % 3];
   own = warp_sum(own);
@@ -30,8 +30,7 @@ __device__ inline int count_left(const FillTask &task, int own, int round, GridB
   return __ldcg(left);
 }
 
-// Fills the pixels that are left by the patches. The features are no longer needed and serve as scratch
-// memory.
+// Fills the pixels that are still unfilled. FillTask::features is no longer needed, and serves as scratch memory.
 __device__ inline void diffuse(const FillTask &task, Bounds bounds, GridBarrier *grid) {
   grid->wait();  // until the first block has written its patches
   int own = 0, round = 0;
@@ -40,7 +39,8 @@ __device__ inline void diffuse(const FillTask &task, Bounds bounds, GridBarrier 
   int left = count_left(task, own, round++, grid);
   if (blockIdx.x == 0 && threadIdx.x == 0) task.frame->report.diffused = left;
   if (left == 0) return;
-  // Strong accesses to the marks: others write those of this layer meanwhile, where both values mean the same.
+  // Volatile, because other threads write the marks of this layer meanwhile. The old and the new value of such a mark
+  // both mean that its pixel does not belong to the layer before.
   const auto mark_at = [&](int i) -> volatile std::uint8_t & { return task.hole[i]; };
   for (int layer = 0; left > 0; ++layer) {
     own = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The arithmetic of the diffusion that fills the pixels left by the patches, shared by both backends.
+// The arithmetic, shared by both backends, of the diffusion that fills the pixels that the patches have left unfilled.
 //
-// While diffusion runs, a byte per pixel marks its state: 0 if it was filled before, kUnfilled if it is
-// unfilled, and 1 or 2 if it was filled in an even or odd layer. The filled neighbours of an unfilled pixel
-// always belong to the layer just before (a neighbour of an earlier layer would have been followed by this
-// pixel one layer sooner), so two marks suffice to tell the previous layer from the one that is being filled.
+// While diffusion runs, a byte per pixel marks its state: 0 if it was filled before the diffusion, kUnfilled if it is
+// unfilled, and 1 or 2 if it was filled in an even or odd layer. The filled neighbours of an unfilled pixel always
+// belong to the layer just before (beside a pixel of an earlier layer, it would have been filled one layer sooner), so
+// two marks suffice to tell the previous layer from the one that is being filled.
 #pragma once
 
 #include "cuda/inpaint/inpaint_rules.h"

@@ -10,7 +10,7 @@ namespace cudavision::inpaint {
 namespace {
 
 constexpr int kRowsPerTask = 8;
-// Of a search: fewer keep a thread busy for less time than it takes to wake it.
+// The candidates of a task of find_source(). Searching fewer takes less time than waking a thread for them.
 constexpr int kLeastCandidatesPerTask = 4096;
 
 int confidence_at(const FillState &s, int x, int y, int radius) {
@@ -34,7 +34,7 @@ float priority_at(const FillState &s, const Array<std::uint32_t> &gradients, int
                      gradient_y(isophote));
 }
 
-// The gradient of luma at a pixel of the area, or 0 unless the pixel and its eight neighbours are filled.
+// The gradient of luma at a pixel of the area; 0 at the area's border, and if the pixel or a neighbour is unfilled.
 std::uint32_t gradient_at(const FillState &s, int x, int y) {
   if (x == 0 || y == 0 || x == s.area.width - 1 || y == s.area.height - 1) return 0;
   const int at = s.index(x, y);
@@ -45,7 +45,7 @@ std::uint32_t gradient_at(const FillState &s, int x, int y) {
 }
 
 struct TargetPixel {
-  // Relative to the centre of the patch.
+  // The place relative to the centre of the patch.
   int x, y;
   // The squared distance of its feature from the mean feature of the patch.
   int distance;
@@ -129,9 +129,9 @@ std::uint64_t ExemplarFill::best_target() const {
   return *std::max_element(row_best_.begin(), row_best_.begin() + state_.area.height);
 }
 
-// Sorts the pixels so that those farthest from the mean of the patch are compared first: they differ most
-// from most candidates, which are therefore abandoned after a few pixels. The sum does not depend on the
-// order.
+// Stores the filled pixels of a target's patch in target_, sorted so that those farthest from the mean of the patch are
+// compared first: they differ most from most candidates, which are therefore abandoned after a few pixels. The sum of
+// squared differences does not depend on the order.
 void ExemplarFill::take_target(const Exemplars &picture, Place place) {
   const int area_x = place.x - state_.area.x, area_y = place.y - state_.area.y;
   const Bounds window = window_around(state_.area, area_x, area_y, radius_);
@@ -158,16 +158,16 @@ void ExemplarFill::take_target(const Exemplars &picture, Place place) {
   }
 }
 
-// Searches the rows in the order of their distance from the target: similar patches tend to be near, and a
-// good candidate found early lets most others be abandoned.
+// Searches the rows in the order of their distance from the target: similar patches tend to be near, and a good
+// candidate that is found early lets most others be abandoned.
 Status ExemplarFill::find_source(const Exemplars &picture, Place target, int search_radius, Place *source) {
   const Search search{picture.planes, picture.sources, &target_};
   const int x = target.x, y = target.y;
   const int reach = search_radius == 0 ? std::max(size_.width, size_.height) : search_radius;
   const Bounds window = search_window(size_, target, radius_, reach);
   std::atomic<std::uint64_t> best = kNoSource;
-  // The first guess has the shift of the last patch. Before the first patch that is {0, 0}: the target itself, which lies
-  // in the hole and is no candidate.
+  // First, a guess is compared: the candidate at the shift of the last patch. Before the first patch, this shift is 0,
+  // and the guess is the target itself, which lies in the hole and is no candidate.
   const int gx = x + last_shift_.x, gy = y + last_shift_.y;
   if (gx >= window.x0 && gx < window.x1 && gy >= window.y0 && gy < window.y1 &&
       picture.sources.row(gy)[gx] != 0)

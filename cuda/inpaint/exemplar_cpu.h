@@ -29,21 +29,20 @@ class ExemplarFill {
  public:
   ExemplarFill(const Execution &execution, Size size);
 
-  // Fills the hole, whose bounds are given, until it is full or max_patches is reached. The hole must not be
-  // empty, there must be a candidate, and params must be valid. progress is called after each patch with the
-  // number of pixels filled so far. If it returns false, the fill stops, and *stopped is set.
+  // Fills the hole, whose bounds are given, until it is full or max_patches is reached. The hole must not be empty,
+  // there must be a candidate, and params must be valid. progress is called after each patch with the number of pixels
+  // filled so far. If it returns false, the fill stops, and *stopped is set.
   Status run(const Exemplars &picture, Bounds bounds, const InpaintParams &params, const FillLog &log,
              const std::function<bool(int filled)> &progress, int *patches, bool *stopped);
 
  private:
   Status begin(const Exemplars &picture, Bounds bounds, int radius);
-  // Recomputes the gradients and priorities that depend on the pixels at most `reach` columns and rows away
-  // from (x, y), in coordinates of the area.
+  // Recomputes the gradients and priorities that depend on pixels at most `reach` columns and rows away from (x, y), a
+  // pixel of the area.
   void update(int x, int y, int reach);
   // Computes the gradients of the pixels [first, last) of a row of the area.
   void update_gradients(int y, int first, int last);
-  // Computes the priorities of the pixels [first, last) of a row of the area, then the best target of the
-  // whole row.
+  // Computes the priorities of the pixels [first, last) of a row of the area, then the best target of the whole row.
   void rate_row(int y, int first, int last);
   std::uint64_t best_target() const;
   void take_target(const Exemplars &picture, Place place);
@@ -55,11 +54,11 @@ class ExemplarFill {
   Size size_;
   int radius_ = 0;
   FillState state_{};
-  Array<std::uint32_t> words_, gradient_;  // gradient_: as of gradient_at()
+  Array<std::uint32_t> words_, gradient_;  // gradient_: gradient_at() of each pixel
   Array<ConfidenceCode> confidence_;
   Array<std::uint64_t> row_best_;
   Target target_;
-  // From the last target to its source.
+  // The shift from the last target to its source.
   Shift last_shift_;
 };
 

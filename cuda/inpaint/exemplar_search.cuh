@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The search for the patch that fills a target: all blocks of the fill kernel, each with its share of the candidates.
+// The search for the patch that fills a target: each block of the fill kernel compares its share of the candidates.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,7 +9,8 @@
 
 namespace cudavision::inpaint {
 
-// More than every sum, and small enough that no sum overflows after it.
+// The sum of a pixel that is no candidate: more than every sum of squared differences, and small enough that adding
+// such differences to it does not overflow.
 constexpr int kNoCandidate = 1 << 30;
 
 // Adds the squares of four bytes to sum.
@@ -44,23 +45,23 @@ __device__ inline Key key_of_candidate(const FillTask &task, const TargetPatch &
   return source_key(static_cast<std::uint32_t>(warp_sum(sum)), place);
 }
 
-// The candidates of a lane.
+// The candidates that a lane compares with the target: up to kLaneCandidates neighbours in a row.
 struct LaneCandidates {
-  // The first one.
+  // The centre of the first one.
   Place place;
-  // Bit k is set if place.x + k is a candidate in the window.
+  // Bit k is set if the pixel in column place.x + k is the centre of a candidate in the search window.
   unsigned which;
-  // The feature of the uppermost row and of column 0, as TargetPatch counts them, of the patch around the first one.
+  // The feature in row 0 and column 0, as TargetPatch counts them, of the patch around `place`.
   const std::uint32_t *features;
-  // From one row of features to the next.
+  // The elements from one row of features to the next.
   int pitch;
 };
 
-// How the unfilled pixels of a quad are left out: there are none; or all lanes of a warp have the same quad and take a
-// branch; or each lane has a quad of its own, and a branch would separate them.
+// How compare_quad() leaves out unfilled pixels of a quad (PatchQuad). nothing: the quad has none. by_branch: all lanes
+// of the warp have the same quad and branch alike. by_mask: lanes have different quads, and a branch would diverge.
 enum class LeavesOut { nothing, by_branch, by_mask };
 
-// Adds the squared differences between the pixels of a quad and those of the candidates of a lane to their sums.
+// For each candidate of a lane, adds its squared differences from the target in the pixels of a quad to its sum.
 template <LeavesOut kHow>
 __device__ inline void compare_quad(const PatchQuad &quad, const TargetPatch &target,
                                     const LaneCandidates &own, int (&sum)[kLaneCandidates]) {
@@ -80,8 +81,8 @@ __device__ inline void compare_quad(const PatchQuad &quad, const TargetPatch &ta
   }
 }
 
-// Of a lane. kKept: the cell lies in shared memory, and the compiler knows it. tile: its number in the cell. corner: of
-// the cell.
+// Returns the candidates of a lane in a tile of a cell. kKept: the cell lies in shared memory; a constant, so that the
+// compiler knows the address space. tile: the number of the tile in the cell. corner: the cell's first pixel.
 template <bool kKept, typename Tile>
 __device__ inline LaneCandidates lane_candidates(const FillTask &task, const CellsOfBlock &cells, int lane,
                                                  int cell, int tile, Place corner, const Bounds &window) {
@@ -95,12 +96,12 @@ __device__ inline LaneCandidates lane_candidates(const FillTask &task, const Cel
     own.features = cells.features_of(cell) + dy * cells.pitch() + cells.left() + dx - kTargetLeft;
     marks = cells.sources_of(cell)[dy];
   } else {
-    // Lanes whose patches are not in the picture compare others and ignore the result.
+    // Lanes whose patches do not lie in the picture read other features, and ignore the result.
     const int top = clamp_index(y - cells.radius, task.height - 2 * cells.radius);
     own.features = task.features + top * task.pitch + (x < task.pitch ? x : task.pitch - 4) - kTargetLeft;
     if (x < task.width && y < task.height) marks = task.sources[y * task.source_pitch + x / 32];
   }
-  // How many of them lie to the left of each border of the window.
+  // How many of the lane's candidates lie to the left of the window's first column, and of its end.
   const int before = clamp_index(window.x0 - x, kLaneCandidates + 1),
             before_end = clamp_index(window.x1 - x, kLaneCandidates + 1);
   const unsigned inside = (1u << before_end) - (1u << before);
@@ -108,7 +109,8 @@ __device__ inline LaneCandidates lane_candidates(const FillTask &task, const Cel
   return own;
 }
 
-// Notes a candidate of each lane, with its sum, in *found, the best key of the warp. A whole warp calls it.
+// Updates *found, the smallest source_key() that the warp has found, and FillShared::least_sum with a candidate of each
+// lane, its sum and its place. All lanes of the warp must call this.
 __device__ inline void note_found(int sum, Place place, FillShared *shared, Key *found) {
   const Key key =
       warp_min(sum < kNoCandidate ? source_key(static_cast<std::uint32_t>(sum), place) : kNoSource);
@@ -117,8 +119,8 @@ __device__ inline void note_found(int sum, Place place, FillShared *shared, Key 
   if (FillBlock::own_thread() % 32 == 0) atomicMin(&shared->least_sum, static_cast<int>(sum_of_source(key)));
 }
 
-// Compares the candidates of a warp in a high tile. A whole warp calls it. It abandons them as soon as all partial sums
-// exceed the least sum of the block.
+// Compares the candidates in a high tile (search_cells.cuh), and abandons them as soon as all their partial sums exceed
+// the least sum of the block. All lanes of the warp must call this.
 __device__ __forceinline__ void search_high_tile(const LaneCandidates &own, FillShared *shared, Key *found) {
   int sum[kLaneCandidates], least = kNoCandidate;
   for (int k = 0; k < kLaneCandidates; ++k) sum[k] = (own.which >> k & 1) != 0 ? 0 : kNoCandidate;
@@ -130,14 +132,14 @@ __device__ __forceinline__ void search_high_tile(const LaneCandidates &own, Fill
   };
   const QuadCounts counts = shared->quad_counts;
   const int rest = counts.whole % 2, whole = counts.whole - rest, parts = kMaxQuads - counts.part - rest;
-  // Two at a time: the loads of the second one do not wait for the sums of the first.
+  // Two quads at a time: the loads of the second one do not wait for the sums of the first.
 #pragma unroll 1
   for (int i = 0; i < whole; i += 2) {
     compare_quad<LeavesOut::nothing>(shared->quads[i], shared->target, own, sum);
     compare_quad<LeavesOut::nothing>(shared->quads[i + 1], shared->target, own, sum);
     if (abandoned()) return;
   }
-  // An odd whole quad is compared here, before the quads of which only a part is filled.
+  // If the number of wholly filled quads is odd, the last of them is compared here, before the partly filled ones.
 #pragma unroll 1
   for (int i = parts; i < kMaxQuads; i += 2) {
     compare_quad<LeavesOut::by_branch>(shared->quads[rest != 0 && i == parts ? whole : i], shared->target,
@@ -147,15 +149,16 @@ __device__ __forceinline__ void search_high_tile(const LaneCandidates &own, Fill
     compare_quad<LeavesOut::by_branch>(second, shared->target, own, sum);
     if (abandoned()) return;
   }
-  // The last abandoned() has set `least`: there is a quad, because a target has a filled neighbour.
+  // The last call of abandoned() has set `least`. There was one: the target has a filled neighbour, and so a quad.
   Place place = own.place;
   for (int k = kLaneCandidates - 1; k >= 0; --k)
     if (sum[k] == least) place.x = own.place.x + k;
   note_found(least, place, shared, found);
 }
 
-// Compares the candidates of a warp in a low tile. A whole warp calls it. Lanes with the same candidates form a slice
-// each: they compare them with every eighth quad. *found: the best key of the lane.
+// Compares the candidates in a low tile (search_cells.cuh). All lanes of the warp must call this. The warp consists of
+// eight slices of four lanes. Each slice compares all candidates of the tile with every eighth quad of the target.
+// *found: the smallest source_key() that the lane has found.
 __device__ __forceinline__ void search_low_tile(const LaneCandidates &own, int lane, const FillShared &shared,
                                                 Key *found) {
   constexpr int kLanes = LowTile::kLanes, kSlices = 32 / kLanes;
@@ -169,14 +172,15 @@ __device__ __forceinline__ void search_low_tile(const LaneCandidates &own, int l
     return quad;
   };
   int sum[kLaneCandidates] = {};
-  // Three at a time: mostly, there are no more, and the loads of the others do not wait for the sums of the first.
+  // Three quads at a time: few slices have more, and the loads of the others do not wait for the sums of the first.
 #pragma unroll 1
   for (int i = slice; i - slice < count; i += 3 * kSlices) {
     const PatchQuad quads[] = {quad_at(i), quad_at(i + kSlices), quad_at(i + 2 * kSlices)};
 #pragma unroll
     for (const PatchQuad &quad : quads) compare_quad<LeavesOut::by_mask>(quad, shared.target, own, sum);
   }
-  // Two slices add up each of the four sums: they exchange halves, then quarters.
+  // Adds up the sums of the slices: lanes exchange two of their four sums, then one, so that each lane ends with the
+  // whole sum of one candidate, the k-th.
   static_assert(kSlices == 8 && kLaneCandidates == 4);
   const bool odd = (slice & 1) != 0, high = (slice & 2) != 0;
   const auto added = [](bool second, int a, int b, int distance) {
@@ -191,7 +195,7 @@ __device__ __forceinline__ void search_low_tile(const LaneCandidates &own, int l
   *found = key < *found ? key : *found;
 }
 
-// Calls search(own) for a tile of a cell, own: LaneCandidates of the lane. corner: of the cell.
+// Calls search(own) for a tile of a cell. own: the LaneCandidates of the lane. corner: the cell's first pixel.
 template <typename Tile, typename Search>
 __device__ __forceinline__ void search_tile(const FillTask &task, const CellsOfBlock &cells, int lane,
                                             int cell, int tile, Place corner, const Bounds &window,
@@ -202,8 +206,8 @@ __device__ __forceinline__ void search_tile(const FillTask &task, const CellsOfB
     search(lane_candidates<false, Tile>(task, cells, lane, cell, tile, corner, window));
 }
 
-// Calls search(own) for tiles in the cells of the block that meet a window. The tiles are numbered; take() returns the
-// number of the warp's next one.
+// Calls search(own) for the warp's share of the tiles in those cells of the block that meet a window. own: as in
+// search_tile(). take() returns the number of the warp's next tile; the tiles are numbered from cell first_cell on.
 template <typename Tile, typename Take, typename Search>
 __device__ inline void for_each_tile(const FillTask &task, const CellsOfBlock &cells, int lane,
                                      int first_cell, const Bounds &window, const Take &take,
@@ -236,7 +240,8 @@ __device__ inline void find_rated_window(Place target, Radius radius, FillShared
   shared->windows.rated = window_of_target(area, {target.x - area.x, target.y - area.y}, radius);
 }
 
-// Computes the rest of FillShared::windows, and lists cells. A whole warp calls it.
+// Computes the other members of FillShared::windows, and lists the cells of a search in low tiles in FillShared::cells.
+// All lanes of a warp must call this.
 template <typename Radius>
 __device__ inline void find_searched_window(const FillTask &task, const CellsOfBlock &cells, Place target,
                                             Radius radius, FillShared *shared) {
@@ -261,7 +266,7 @@ __device__ inline void find_searched_window(const FillTask &task, const CellsOfB
   shared->windows.listed = listed > kMostListed ? -1 : listed;
 }
 
-// Makes the whole picture the window that is searched. One thread calls it.
+// Makes the whole picture the search window, for a second search. One thread calls it.
 template <typename Radius>
 __device__ inline void search_everywhere(const FillTask &task, const CellsOfBlock &cells, Place target,
                                          Radius radius, FillShared *shared) {
@@ -273,8 +278,9 @@ __device__ inline void search_everywhere(const FillTask &task, const CellsOfBloc
   shared->windows.is_first = false;
 }
 
-// The best key of the candidates at the shifts of the last patches, one for each warp: a good bound lets most other
-// candidates be abandoned early. A whole warp calls it.
+// Compares one guess per warp: the candidate at the shift (from target to source) of a recent patch. Returns its key,
+// or kNoSource if it is no candidate. A good guess lets most others be abandoned early. All lanes of a warp must call
+// this.
 template <typename Radius>
 __device__ inline Key try_recent(const FillTask &task, Place target, Radius radius, const Bounds &window,
                                  FillShared *shared) {
@@ -289,14 +295,14 @@ __device__ inline Key try_recent(const FillTask &task, Place target, Radius radi
   return key;
 }
 
-// Notes the best key of a warp. The whole warp calls it.
+// Stores the smallest key that the lanes of a warp have found in FillShared::found. All of them must call this.
 __device__ inline void note_found_of_warp(Key found, FillShared *shared) {
   found = warp_min(found);
   const int thread = FillBlock::own_thread();
   if (thread % 32 == 0) shared->found[thread / 32] = found;
 }
 
-// Searches the block's candidates for shared->target in low tiles, in TargetWindows::searched. The SearchWarps call it.
+// Searches the block's candidates in TargetWindows::searched for the source, in low tiles. All SearchWarps call this.
 __device__ inline void search_in_low_tiles(const FillTask &task, const CellsOfBlock &cells,
                                            FillShared *shared) {
   const Bounds window = shared->windows.searched;
@@ -320,8 +326,8 @@ __device__ inline void search_in_low_tiles(const FillTask &task, const CellsOfBl
   note_found_of_warp(found, shared);
 }
 
-// The same in high tiles. All warps of the block call it, of which some come later: each takes a tile when it needs
-// one.
+// As search_in_low_tiles(), but in high tiles. All warps of the block must call this, but the StateWarps come later. So
+// each warp takes the next tile when it is ready for it.
 template <typename Radius>
 __device__ inline void search_in_high_tiles(const FillTask &task, const CellsOfBlock &cells, Place target,
                                             Radius radius, FillShared *shared) {
@@ -340,7 +346,8 @@ __device__ inline void search_in_high_tiles(const FillTask &task, const CellsOfB
   note_found_of_warp(found, shared);
 }
 
-// Publishes the best key that the block has found. The warps of Team have noted theirs, and are synchronised.
+// Publishes the smallest key that the block has found, or kStopped, to all blocks. Before, the warps of Team must call
+// note_found_of_warp() and synchronise.
 template <typename Team>
 __device__ inline void publish_found(const FillShared &shared, GridMinimum *minimum) {
   const int thread = Team::own_thread();

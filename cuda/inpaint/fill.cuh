@@ -17,8 +17,9 @@
 
 namespace cudavision::inpaint {
 
-// Copies the target of the first block to all blocks. Targets take two copies by turns: while a block reads one, the first block
-// may already write the next one, but not the one after it, because all pass the grid barrier in between.
+// Copies the target of the first block to the other blocks, by way of FrameState::target. Its two elements are used in
+// turn: while a block still reads one, the first block may already write the other, but not a target after that,
+// because all blocks pass the grid barrier in between.
 template <typename Radius>
 __device__ inline void share_target(const FillTask &task, const CellsOfBlock &cells, Radius radius,
                                     FillShared *shared) {
@@ -47,7 +48,7 @@ __device__ inline void share_target(const FillTask &task, const CellsOfBlock &ce
   __syncthreads();
 }
 
-// What a block knows while it fills a hole.
+// The memory, the cells and the radius that the functions below need in each block.
 template <typename Radius>
 struct FillBlockData {
   FillShared *shared;
@@ -59,24 +60,24 @@ struct FillBlockData {
   __device__ BlockState state() const { return state_in(state_memory, shared->layout); }
 };
 
-// Chooses the next target, and writes what is needed of it to *shared. FillShared::best is complete. The StateWarps
-// call it.
+// Chooses the next target from FillShared::best, which must be complete, and writes its patch, quads and windows to
+// *shared. All StateWarps must call this.
 template <typename Radius>
 __device__ inline void take_target(const FillTask &task, const BlockState &s, const CellsOfBlock &cells,
                                    Radius radius, FillShared *shared) {
   const int thread = StateWarps::own_thread(), warp = thread / 32, lane = thread % 32;
-  // Every warp joins what all have found: that is quicker than to wait for another one.
+  // Every warp computes the maximum itself: that is quicker than waiting until one warp has done so.
   const Key best = warp_max(shared->best[lane < kFillWarps ? lane : 0]);
   take_patch(s, best, radius, shared);
-  // The last warps have the least to do with the patch, unless it is large.
+  // Unless the patch is large, the last warps have no rows of it to copy.
   const Place target = place_of_target(best);
   if (warp == StateWarps::kWarps - 3 && lane == 0) find_rated_window(target, radius, shared);
   if (warp == StateWarps::kWarps - 2) list_filled(s, target, radius, shared);
   if (warp == StateWarps::kWarps - 1) find_searched_window(task, cells, target, radius, shared);
 }
 
-// Fills the hole with patches until nothing is left or the host stops it, and counts them. All threads of all
-// blocks call it. kOwnState: each block has a state.
+// Fills the hole with patches until it is full, params.max_patches is reached or the host stops the fill, and counts
+// them. All threads of all blocks must call this. kOwnState: all blocks have a state; otherwise only the first one.
 template <bool kOwnState, typename Radius>
 __device__ inline void put_patches(const FillTask &task, const FillBlockData<Radius> &data) {
   FillShared *const shared = data.shared;
@@ -96,13 +97,13 @@ __device__ inline void put_patches(const FillTask &task, const FillBlockData<Rad
   for (;;) {
     if (!kOwnState) share_target(task, data.cells, radius(), shared);
     if (shared->target.key == 0 || (most > 0 && shared->patches == most)) return;
-    // The first thread needs it when others may take the next target.
+    // The first thread needs this place when the StateWarps may already have written the next target.
     if (is_first_thread()) shared->place = place_of_target(shared->target.key);
-    // The host's memory is far away, but its word is needed only for the next target.
+    // A load from the host's memory takes long, so it begins here. Its result is needed only for the next target.
     if (asks_host()) begin_copy_from_host(&shared->stop, task.stop);
-    // What does not depend on the source is done beside the search, and while the blocks wait for one another.
+    // Work that does not depend on the source is done during the search, and while the blocks wait for one another.
     Key best = kNoSource;
-    // The second search, in the whole picture, is needed if the first one finds no candidate near the target.
+    // If no candidate is found near the target, a second search covers the whole picture.
     for (;;) {
       const bool in_low_tiles = shared->windows.in_low_tiles,
                  updates = shared->windows.is_first && block_keeps_state();
@@ -130,7 +131,7 @@ __device__ inline void put_patches(const FillTask &task, const FillBlockData<Rad
       if (updates) {
         const BlockState state = data.state();
         const Bounds changing = rated.inner;
-        // The gradients that depend on the source come later.
+        // Leaves out the gradients that depend on the source; end_gradients() computes them.
         const auto begin_gradients = [&] {
           compute_gradients<StateWarps>(state, rated, around_target(state, *shared, radius() + 1), radius(),
                                         data.scratch);
@@ -181,8 +182,8 @@ __device__ inline void put_patches(const FillTask &task, const FillBlockData<Rad
   }
 }
 
-// Fills the hole, whose bounds are given, with patches. Returns true if it was stopped before the end. kOwnState: the
-// state fits into shared memory, which is `memory`. It is a constant so that the compiler knows where the state lies.
+// Fills the hole, whose bounds are given, with patches. Returns true if the host stopped the fill. memory: the block's
+// shared memory. kOwnState: the state fits into it; a constant, so that the compiler knows the state's address space.
 template <bool kOwnState, typename Radius>
 __device__ inline bool fill_hole(const FillTask &task, Bounds bounds, Radius radius, unsigned char *memory,
                                  GridBarrier *grid) {
@@ -194,7 +195,7 @@ __device__ inline bool fill_hole(const FillTask &task, Bounds bounds, Radius rad
   const CellsOfBlock cells(task, bounds, radius, memory, static_cast<int>(used));
   const FillBlockData<Radius> data{shared, scratch_in(memory + kFillSharedBytes, radius), state_memory, cells,
                                    radius};
-  // Guesses with these shifts are the target itself, which lies in the hole and is no candidate.
+  // With a shift of {0, 0}, a guess is the target itself, which lies in the hole and is no candidate.
   if (threadIdx.x < kFillWarps) shared->recent[threadIdx.x] = {0, 0};
   if (StateWarps::hold_this_thread()) shared->unfilled[StateWarps::own_thread()] = -1;
   if (threadIdx.x == 0) {

@@ -9,7 +9,8 @@
 
 namespace cudavision::inpaint {
 
-// The side of the windows in which priorities are computed: those that change with one patch fit into one.
+// The side of the square windows in which priorities are computed. One window holds all priorities that a patch
+// changes.
 CUDAVISION_HOST_DEVICE constexpr int rated_side(int radius) { return radius <= 4 ? 19 : 4 * radius + 3; }
 constexpr int kMaxRatedSide = rated_side(kMaxPatchSize / 2);
 static_assert(kMaxRatedSide <= 32, "a row fits into a warp");
@@ -18,23 +19,23 @@ struct QuadCounts {
   int whole, part;
 };
 
-// A window of which priorities are computed: rated_side(radius) columns and rows of the area, of which some may lie
-// beyond its borders.
+// A window in which priorities are computed: rated_side(radius) columns and rows, in coordinates of the area. Some of
+// them may lie beyond the area's borders.
 struct RatedWindow {
-  // Its first pixel, and its pixels in the area.
+  // The first pixel of the window, and the part of the window that lies in the area.
   Place first;
   Bounds inner;
 };
 
-// What depends on the place of the target.
+// Values that depend on the place of the target.
 struct TargetWindows {
-  RatedWindow rated;  // of the priorities that change
-  Bounds searched;    // for the source
-  bool in_low_tiles;  // see search_cells.cuh
-  int first_cell;     // of the search in high tiles
-  bool is_first;      // there was no other search for this target
-  // How many cells of the block meet `searched`, if they are low and in FillShared::cells; -1 if there are more than
-  // fit.
+  RatedWindow rated;  // holds all pixels whose priorities the target's patch changes
+  Bounds searched;    // where the source is searched for, in pixels of the picture
+  bool in_low_tiles;  // how `searched` is searched, see search_cells.cuh
+  int first_cell;     // where the search in high tiles begins
+  bool is_first;      // false in a second search for the target, in the whole picture
+  // With low tiles: how many cells of the block meet `searched` and are listed in FillShared::cells. -1: they are not
+  // listed, because there are more than kMostListed, or because this is a second search for the target.
   int listed;
 };
 constexpr int kMostListed = 64;
@@ -45,50 +46,50 @@ struct ListedCell {
 
 // The shared memory of a block that does not depend on the size of the area.
 struct FillShared {
-  // The patches that have been put.
+  // The number of patches that have been copied.
   int patches;
   TargetWindows windows;
   Bounds last;  // RatedWindow::inner of the last target
   ListedCell cells[kMostListed];
-  // The same for the whole fill. In registers, they would leave too few for the rest.
+  // Constant during the fill. It is not kept in registers, because too few would be left for the rest.
   StateLayout layout;
   TargetPatch target;
-  Place place;  // of the target, for the first thread
-  // The quads of the target's patch. The first QuadCounts::whole elements are those with four filled pixels; they are
-  // compared first, because they tell most. The last QuadCounts::part elements are the others. Both are in no order.
+  Place place;  // of the target, for the first thread to read when `target` may be the next one
+  // The quads of the target's patch, unsorted. The first QuadCounts::whole elements are those with four filled pixels;
+  // they are compared first, because they add most to a sum. The last QuadCounts::part elements are the others.
   QuadCounts quad_counts;
   PatchQuad quads[kMaxQuads];
   // The least sum of a candidate that the block has found, and the best source_key() that each warp has found.
   int least_sum;
   Key found[kFillWarps];
-  // The high tiles that the warps have taken.
+  // How many high tiles the warps have taken in this search.
   int tiles_taken;
   // The pixel of the target's patch that each of the StateWarps' threads has to fill, as FillState::index(); -1: none.
   int unfilled[StateWarps::kThreads];
-  // In the first block: where a copy of *FillTask::stop arrives, and whether one has said that the fill shall stop.
+  // In the first block: the destination of copies of *FillTask::stop, and whether a copy has asked to stop the fill.
   uint4 stop;
   bool stops;
-  // Of GridMinimum::collect().
+  // The argument of GridMinimum::collect().
   Key least;
-  // The shifts of the last kFillWarps patches, in no order.
+  // The shifts (from target to source) of the last kFillWarps patches, unsorted.
   Shift recent[kFillWarps];
   // The best target_key() that each warp has found.
   Key best[kFillWarps];
-  // The pixels of the front in a window whose priorities have to be computed: row * 32 + column.
+  // The pixels of the front in the window whose priorities are being computed: row * 32 + column, in the window.
   int front_count;
   std::uint16_t front[kMaxRatedSide * 32];
 };
 
-// Shared memory of a block, for the priorities in a window: see RatedWindow.
+// Scratch memory of a block, in which it computes the priorities in a RatedWindow.
 struct RatingScratch {
   // The gradient_key() of each pixel of the window, and of `radius` pixels around it, in rows of
   // scratch_pitch(radius) elements. Pixels outside of the area have 0, as if they had no gradient.
   int *keys;
-  // Of each element of FillShared::front.
+  // What the priority of each pixel in FillShared::front depends on.
   FrontPixel *pixels;
 };
 CUDAVISION_HOST_DEVICE constexpr int scratch_pitch(int radius) { return rated_side(radius) + 2 * radius; }
-// A multiple of 16.
+// The bytes of RatingScratch, a multiple of 16.
 CUDAVISION_HOST_DEVICE constexpr std::size_t scratch_bytes(int radius) {
   const int pitch = scratch_pitch(radius), side = rated_side(radius);
   return static_cast<std::size_t>(side * side) * sizeof(FrontPixel) +

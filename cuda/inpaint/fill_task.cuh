@@ -11,7 +11,7 @@
 
 namespace cudavision::inpaint {
 
-// The features that may be read behind the picture (FillTask::features).
+// How many features after the last one of the picture may be read (FillTask::features).
 constexpr int kFeaturesAfter = 16;
 
 // The columns of the arrays of a TargetPatch, for patches of every size. The centre of the patch is in column
@@ -28,18 +28,17 @@ constexpr int kMaxQuads = kMaxPatchSize * kTargetColumns / 4;
 
 // The patch around a target. Row 0 of the arrays is the uppermost row of the patch.
 struct TargetPatch {
-  // 0 for unfilled pixels.
+  // The features of filled pixels, and 0 for unfilled ones.
   alignas(16) std::uint32_t feature[kMaxPatchSize][kTargetColumns];
   // Bit x is set if the pixel in column x is filled.
   unsigned filled[kMaxPatchSize];
-  // The sum of the confidences of the pixels in two rows.
+  // Element i: the sum of the confidences of the pixels in rows 2 i and 2 i + 1.
   int confidence[(kMaxPatchSize + 1) / 2];
   // The target_key(), or 0 if no pixel of the front is left.
   Key key;
 };
 
-// The state of one frame, in global memory, double-buffered: the first kernel of a frame resets the state of
-// the next frame.
+// The state of a frame, in global memory, double-buffered: the first kernel of a frame resets the next frame's state.
 struct FrameState {
   InpaintReport report;
   // The bounds of the unfilled pixels.
@@ -48,8 +47,7 @@ struct FrameState {
   int sources;
   // The counter of the grid barrier.
   unsigned blocks_that_arrived;
-  // The number of unfilled pixels after a layer of the diffusion. Successive layers take the three slots in
-  // turn.
+  // The number of unfilled pixels after a layer of the diffusion. Successive layers take the three slots in turn.
   int left[3];
   TargetPatch target[2];
 
@@ -81,14 +79,14 @@ struct FillTask {
   const LabTables *lab;
   // Memory for the state of an area that does not fit into the shared memory of a block.
   void *state_memory;
-  // Of the GridMinimum of the fill kernel.
+  // The words of the GridMinimum of the fill kernel.
   Key *minima;
   int minima_count;
-  // The dynamic shared memory of a block.
+  // The dynamic shared memory of a block of the fill kernel, in bytes.
   int shared_bytes;
-  // Candidates are at most so many columns and rows away.
+  // Candidates are at most this many columns and rows away from the target.
   int reach;
-  // By the number of blocks.
+  // Divides by the number of blocks of the fill kernel.
   Divisor by_blocks{1};
   // See columns_that_spread() and bits_of_other_cells().
   int cell_columns, bits_of_other_cells;
@@ -96,7 +94,7 @@ struct FillTask {
   const uint4 *stop;
   FillLog log;
 
-  // Used if params.temporal is set.
+  // The members from here on are used only if params.temporal is set.
   Background background;
   HistoryWindow window;
   const LightChange *light;

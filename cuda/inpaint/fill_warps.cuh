@@ -12,16 +12,16 @@ namespace cudavision::inpaint {
 
 constexpr int kFillThreads = 640, kFillWarps = kFillThreads / 32;
 
-// The first warps of a block search; the last ones keep the state.
+// The first warps of a block search for the source; the last ones keep the state of the fill up to date.
 constexpr int kSearchWarps = 12;
 using SearchWarps = WarpsOfBlock<0, kSearchWarps, 1>;
 using StateWarps = WarpsOfBlock<kSearchWarps, kFillWarps - kSearchWarps, 2>;
-using FillBlock = WarpsOfBlock<0, kFillWarps, 3>;  // for the numbers of its threads
-// After the search, its first warp waits for the other blocks, while the others compare targets.
+using FillBlock = WarpsOfBlock<0, kFillWarps, 3>;  // all warps of a block
+// After the search, the first warp waits for the other blocks, while the other SearchWarps compare targets.
 using FirstWarp = WarpsOfBlock<0, 1, 4>;
 using ComparingWarps = WarpsOfBlock<1, kSearchWarps - 1, 5>;
 
-// What the StateWarps and other warps do side by side, before the same barriers.
+// Two functions that run at the same time: `state` in the StateWarps, and `others` in other warps (run_phases()).
 template <typename State, typename Others>
 struct Phase {
   State state;
@@ -30,16 +30,17 @@ struct Phase {
 template <typename State, typename Others>
 Phase(State, Others) -> Phase<State, Others>;
 
-// Between two functions, the warps of Team wait for one another.
+// Calls the functions in order. Between two of them, the warps of Team wait for one another.
 template <typename Team, typename First, typename... Functions>
 __device__ __forceinline__ void run_in_turn(const First &first, const Functions &...functions) {
   first();
   ((Team::synchronize(), functions()), ...);
 }
 
-// Runs the phases between two barriers of the block: one list of them, for the StateWarps, for Others and for the rest.
-// So all warps meet equally often among themselves, although only the StateWarps need it everywhere: otherwise,
-// racecheck of compute-sanitizer 2025.3 reports hazards on the two sides of a barrier of the block.
+// Runs all phases between two barriers of the block. In each phase, the StateWarps call Phase::state, the warps of
+// Others call Phase::others, and the first warp, if it is not one of Others, only waits. Between two phases, each of
+// the three teams waits at a barrier of its own. Only the StateWarps need it everywhere, but all teams wait equally
+// often: otherwise, racecheck of compute-sanitizer 2025.3 reports hazards on the two sides of a barrier of the block.
 template <typename Others, typename... Phases>
 __device__ __forceinline__ void run_phases(const Phases &...phases) {
   if (StateWarps::hold_this_thread())
@@ -51,8 +52,8 @@ __device__ __forceinline__ void run_phases(const Phases &...phases) {
 }
 
 // Kernels and functions take the radius of a patch as a Radius: an int, or a FixedRadius, with which the compiler
-// unrolls the loops over a patch. kPatchUnroll: in how many steps of two rows at a time. kLineUnroll: over the pixels
-// of a row or a column.
+// unrolls the loops over a patch. kPatchUnroll: the steps that are unrolled of a loop that takes two rows of a patch at
+// a time. kLineUnroll: of a loop over the pixels of a row or a column.
 template <int kRadius>
 struct FixedRadius {
   CUDAVISION_HOST_DEVICE constexpr operator int() const { return kRadius; }
@@ -62,7 +63,8 @@ template <int kRadius>
 CUDAVISION_HOST_DEVICE constexpr int largest_radius(FixedRadius<kRadius>) {
   return kRadius;
 }
-// The same radius. What depends on it is computed again, rather than kept in registers from one patch to the next.
+// Returns the radius. An int is hidden from the compiler, so that values that depend on it are computed again for each
+// patch, rather than kept in registers.
 __device__ inline int again(int radius) { return hidden(radius); }
 template <int kRadius>
 __device__ constexpr FixedRadius<kRadius> again(FixedRadius<kRadius> radius) {
@@ -77,8 +79,8 @@ constexpr int kLineUnroll = 1;
 template <int kRadius>
 constexpr int kLineUnroll<FixedRadius<kRadius>> = 2 * kRadius + 1;
 
-// Calls function(i) for this thread's share of the numbers from 0 to count - 1. Where the compiler knows the count, it
-// makes no loop of it, and does the steps side by side.
+// Calls function(i) for this thread's share of the numbers from 0 to count - 1. If the compiler knows the count, it
+// unrolls the loop and runs its steps side by side.
 template <typename Team, typename Radius, typename Function>
 __device__ __forceinline__ void for_share(Radius, int count, const Function &function) {
   [[maybe_unused]] constexpr int kUnroll = kLineUnroll<Radius>;  // read by nvcc alone

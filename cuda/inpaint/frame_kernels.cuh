@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The kernels around the fill kernel: they estimate the change of light, convert the frame to pixel words,
-// mark the candidates, and write the filled pixels to the frame.
+// The kernels around the fill kernel: they estimate the change of light, convert the frame to pixel words, mark the
+// candidates, and write the filled pixels to the frame.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,9 +18,8 @@ constexpr int kLightThreads = 256;
 // The width and height of the tile of a block of mark_sources_kernel.
 constexpr int kSourceTile = 32;  // the pixels of a word of FillTask::sources
 
-// Counts how pixels outside of the hole differ from their remembered background. The last block to
-// finish computes the change of light, and clears the counts, *blocks_done and *task.differing for the next frame
-// (last-block pattern).
+// Counts how pixels outside of the hole differ from their remembered background. The last block to finish computes the
+// change of light, and clears the counts, *blocks_done and *task.differing for the next frame (last-block pattern).
 static __global__ void __launch_bounds__(kLightThreads)
     find_light_kernel(InpaintFrame frame, FillTask task, LightCounts *all, unsigned *blocks_done,
                       LightChange *light) {
@@ -68,8 +67,8 @@ static __global__ void __launch_bounds__(kLightThreads)
   *task.differing = 0;
 }
 
-// Writes the pixel words and the features of all pixels, the hole, its bounds and its size, and restores the
-// remembered pixels. Resets the state of the next frame, and what the fill kernel needs to be 0.
+// Writes the pixel words and the features of all pixels, the hole, its bounds and its size, and restores the remembered
+// pixels. Resets the state of the next frame, and sets FillTask::minima to 0 for the fill kernel.
 static __global__ void __launch_bounds__(kBlockX *kBlockY) load_kernel(InpaintFrame frame, FillTask task) {
   const int x = static_cast<int>(blockIdx.x * kBlockX + threadIdx.x);
   const int y = static_cast<int>(blockIdx.y * kBlockY + threadIdx.y);
@@ -115,8 +114,8 @@ static __global__ void __launch_bounds__(kBlockX *kBlockY) load_kernel(InpaintFr
   atomicMax(&hole.y1, y + 1);
 }
 
-// Marks the centres of the patches that lie completely in the picture and outside of the hole. The test is
-// separable: rows first, then columns. The tile in shared memory has a halo of half a patch.
+// Marks the centres of the patches that lie completely in the picture and outside of the hole. The test is separable:
+// rows first, then columns. The tile in shared memory has a halo of half a patch.
 static __global__ void __launch_bounds__(kBlockX *kBlockY) mark_sources_kernel(FillTask task) {
   constexpr int kSide = kSourceTile, kMaxWidth = kSide + kMaxPatchSize / 2 * 2, kThreads = kBlockX * kBlockY;
   CUDAVISION_SHARED(std::uint8_t[kMaxWidth][kMaxWidth], hole);
@@ -142,7 +141,7 @@ static __global__ void __launch_bounds__(kBlockX *kBlockY) mark_sources_kernel(F
     const int x = x0 + i % kSide, y = y0 + i / kSide;
     std::uint8_t clear = x < task.width;
     for (int k = 0; k <= 2 * radius; ++k) clear &= clear_rows[i / kSide + k][i % kSide];
-    if (y >= task.height) continue;  // as all pixels of the warp, which are those of a row
+    if (y >= task.height) continue;  // the same for all lanes of the warp, whose pixels lie in one row
     const unsigned word = __ballot_sync(kFullWarp, clear != 0);
     if (i % kSide == 0) task.sources[y * task.source_pitch + x / kSide] = word;
     found |= clear != 0;

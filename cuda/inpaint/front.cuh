@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The state of the fill that a block keeps: confidences and priorities in the area around the hole, updated after each
-// patch.
+// The state that a block keeps: confidences and priorities in the area around the hole, updated after each patch.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,7 +17,8 @@ struct WindowGroups {
       : first(window.x0 >> kGroupBits), end(divide_up(window.x1, kGroup)), y0(window.y0), y1(window.y1) {}
 };
 
-// The best target_key() of a group, without its pixels in a window, which are not read. x: of its first pixel.
+// The largest target_key() of the pixels of a group that lie outside of the window `without`. The pixels in the window
+// are not read. (x, y): the first pixel of the group.
 __device__ inline Key best_of_group(const BlockState &s, int x, int y, const Bounds &without) {
   const int at = s.index(x, y);
   const bool in_rows = y >= without.y0 && y < without.y1;
@@ -48,12 +48,12 @@ __device__ inline void rate_all_groups(const BlockState &s) {
     s.best[i] = best_of_group(s, i % columns << kGroupBits, i / columns, {});
 }
 
-// Computes BlockState::best of the groups in the window of the last target, where priorities have changed since, and of
-// those in `window`, whose priorities are about to change: its pixels are left out.
+// Computes BlockState::best of the groups in two windows: `last`, the window of the last target, in which priorities
+// have changed, and `window`, in which they are about to change. Pixels in `window` are left out.
 template <typename Radius>
 __device__ inline void rate_groups(const BlockState &s, const Bounds &last, const Bounds &window,
                                    Radius radius) {
-  // At least as many as a window has groups in a row, and a power of two.
+  // How many threads take a row of groups: a power of two, and at least the groups in a row of a window.
   const int columns = rated_side(radius) <= 3 * kGroup + 1 ? 4 : 8, side = rated_side(radius);
   const WindowGroups changed(last), changing(window);
   for_share<ComparingWarps>(radius, 2 * side * columns, [&](int i) {
@@ -68,14 +68,15 @@ __device__ inline void rate_groups(const BlockState &s, const Bounds &last, cons
   });
 }
 
-// Notes the best target_key() of a warp. The whole warp calls it.
+// Stores the largest key that the lanes of a warp have found in FillShared::best. All of them must call this.
 __device__ inline void note_best_of_warp(Key best, FillShared *shared) {
   best = warp_max(best);
   const int thread = FillBlock::own_thread();
   if (thread % 32 == 0) shared->best[thread / 32] = best;
 }
 
-// The best key in BlockState::best, to FillShared::best of the ComparingWarps, which call it.
+// Searches BlockState::best for the largest key. Each of the ComparingWarps, which must all call this, stores the
+// largest key of its share in FillShared::best.
 __device__ inline void find_best_group(const BlockState &s, FillShared *shared) {
   using Team = ComparingWarps;
   constexpr int kAtOnce = 4;  // loads that do not wait for one another
@@ -92,14 +93,14 @@ __device__ inline void find_best_group(const BlockState &s, FillShared *shared) 
   note_best_of_warp(best, shared);
 }
 
-// Some pixels of the area as bits of one word of BitRows.
+// A word with the bits [first, end) set. Both ends may lie outside of [0, 32].
 __device__ inline std::uint32_t bits_between(int first, int end) {
   const auto below = [](int bit) { return bit >= 32 ? ~0u : (1u << (bit > 0 ? bit : 0)) - 1; };
   return below(end) & ~below(first);
 }
 
-// Computes a word of BlockState::interior and one of BlockState::front. x: of the first pixel of the word. added:
-// pixels that count as filled, although BlockState::filled does not have them yet.
+// Computes the words of BlockState::interior and BlockState::front with the bits of 32 pixels from (x, y) on. added:
+// pixels that count as filled, although they are not marked in BlockState::filled yet.
 __device__ inline void derive_bits(const BlockState &s, int x, int y, const Bounds &added) {
   const int at = s.filled.index(x, y);
   std::uint32_t all[3], middle[3], above = 0, below = 0;
@@ -129,7 +130,7 @@ __device__ inline void load_state(const FillTask &task, const BlockState &s) {
   for (int i = thread; i < s.bit_words(); i += kFillThreads)
     s.filled.words[i] = s.interior.words[i] = s.front.words[i] = 0;
   __syncthreads();
-  // A warp takes 32 pixels of a row. It loads several times before it uses what the first loads bring.
+  // A warp initialises 32 pixels of a row at a time. It issues the loads for kAtOnce such parts before it uses any.
   constexpr int kAtOnce = 4;
   const int parts = divide_up(s.pitch, 32), all = parts * s.area.height;
 #pragma unroll 1
@@ -164,7 +165,7 @@ __device__ inline void load_state(const FillTask &task, const BlockState &s) {
 
 // Whether a window has a pixel of the front. A whole warp calls it.
 __device__ inline bool has_front(const BlockState &s, const RatedWindow &window, int radius) {
-  // A lane looks at a row, whose pixels lie in two words at most.
+  // Each lane tests one row of the window, whose pixels lie in at most two words.
   const int lane = static_cast<int>(threadIdx.x) % 32, side = rated_side(radius);
   const std::uint32_t *word =
       s.front.words +
@@ -175,8 +176,8 @@ __device__ inline bool has_front(const BlockState &s, const RatedWindow &window,
   return __any_sync(kFullWarp, lane < side && bits != 0) != 0;
 }
 
-// Rates all pixels of the front in windows, side by side: those whose number is `first` modulo `step`. All threads of
-// the block call it.
+// Divides the area into windows, and computes the priorities of the front in those windows whose number is `first`
+// modulo `step`. All threads of the block must call this.
 template <typename Radius>
 __device__ inline void rate_windows(const BlockState &s, Radius radius, int first, int step,
                                     const RatingScratch &scratch, FillShared *shared) {
@@ -206,8 +207,8 @@ __device__ inline void for_each_of_front(const BlockState &s, const Function &fu
     if (s.front.has_in_any_row(i % s.pitch, i / s.pitch, s.area.height)) function(i);
 }
 
-// Initialises the state from the frame. Synchronises the block after its last write. All threads of all blocks that
-// keep a state call it: of the first block alone, or of all, which then share the work (kOwnState).
+// Initialises the state from the frame, and synchronises the block after the last write. All threads of the blocks that
+// keep a state must call this: those of all blocks, which then share the work (kOwnState), or of the first block alone.
 template <bool kOwnState, typename Radius>
 __device__ inline void begin_state(const FillTask &task, const BlockState &s, Radius radius,
                                    const RatingScratch &scratch, FillShared *shared, GridBarrier *grid) {
@@ -215,7 +216,7 @@ __device__ inline void begin_state(const FillTask &task, const BlockState &s, Ra
   const int blocks = kOwnState ? static_cast<int>(gridDim.x) : 1, block = static_cast<int>(blockIdx.x);
   rate_windows(s, radius, block, blocks, scratch, shared);
   if (kOwnState && blocks > 1) {
-    // A priority that this block has computed is not 0; all others are.
+    // The words of front pixels are 0, except for the priorities that this block has computed.
     auto *const shared_words = static_cast<std::uint32_t *>(task.state_memory);
     for_each_of_front(s, [&](int i) {
       if (s.words[i] != 0) shared_words[i] = s.words[i];
@@ -235,8 +236,8 @@ __device__ inline void begin_state(const FillTask &task, const BlockState &s, Ra
 
 // --- functions that the StateWarps call ---
 
-// A pixel of a target's patch, relative to the area. `row` and `column` are those of TargetPatch. Each of the
-// StateWarps' threads has one; `inside` is false if the patch or the area has no such pixel.
+// The pixel of the target's patch that belongs to one of the StateWarps' threads. row, column: in TargetPatch. x, y: in
+// the area. inside: false if the patch or the area has no such pixel.
 struct PatchPixel {
   int row, column, x, y;
   bool inside;
@@ -250,8 +251,8 @@ __device__ inline PatchPixel patch_pixel(const BlockState &s, Place target, int 
   return {row, column, x, y, dx >= -radius && dx <= radius && dy <= radius && s.holds(x, y)};
 }
 
-// Lists the quads of the target's patch. A whole warp calls it. filled: of the lane's row, an element of
-// TargetPatch::filled, or 0 if the patch has no such row.
+// Lists the quads of the target's patch in FillShared::quads. All lanes of a warp must call this. filled: the element
+// of TargetPatch::filled for the row with the lane's number, or 0 if the patch has no such row.
 __device__ inline void list_quads(unsigned filled, FillShared *shared) {
   const int lane = FillBlock::own_thread() % 32;
   const unsigned before = (1u << lane) - 1;
@@ -281,7 +282,8 @@ __device__ inline void list_filled(const BlockState &s, Place target, Radius rad
   list_quads(filled, shared);
 }
 
-// Writes the next target, its patch and its quads to *shared, and empties shared->front. FillShared::best is complete.
+// Writes the next target's key and patch to *shared, except TargetPatch::filled, and empties FillShared::front. best:
+// the target_key(), or 0 if no pixel of the front is left. All StateWarps must call this.
 template <typename Radius>
 __device__ inline void take_patch(const BlockState &s, Key best, Radius radius, FillShared *shared) {
   const int thread = StateWarps::own_thread(), lane = thread % 32, size = 2 * radius + 1;
@@ -299,7 +301,8 @@ __device__ inline void take_patch(const BlockState &s, Key best, Radius radius, 
   shared->unfilled[thread] = own.inside && confidence == 0 ? at : -1;
 }
 
-// Gives the thread's pixel of the patch the confidence of the patch, which makes it count as filled.
+// Stores the confidence of the patch at this thread's unfilled pixel, if there is one, which makes the pixel count as
+// filled. middle: the target, in coordinates of the area.
 template <typename Radius>
 __device__ inline void give_confidence(const BlockState &s, Place middle, Radius radius,
                                        const FillShared &shared) {
@@ -315,8 +318,8 @@ __device__ inline void give_confidence(const BlockState &s, Place middle, Radius
 // Computes the words of BlockState::interior and BlockState::front that the patch changes.
 template <typename Radius>
 __device__ inline void update_bits(const BlockState &s, Place middle, const Bounds &patch, Radius radius) {
-  constexpr int kWords = 2;  // as many as a row of 2 * kMaxPatchSize / 2 + 3 pixels can have
-  // From the last thread on: give_confidence() and rate_groups() keep the first ones busy.
+  constexpr int kWords = 2;  // as many as 2 * radius + 3 pixels of a row can touch
+  // The last threads begin, because give_confidence() keeps the first ones busy.
   const int i = StateWarps::kThreads - 1 - StateWarps::own_thread(), y = middle.y - radius - 1 + i / kWords;
   const int left = middle.x - radius - 1, word = (left + 32) / 32 + i % kWords, x = (word - 1) * 32;
   if (i < (2 * radius + 3) * kWords && y >= 0 && y < s.area.height && x >= 0 && x < s.area.width)
@@ -331,13 +334,13 @@ __device__ inline Bounds around_target(const BlockState &s, const FillShared &sh
 
 // Adds the pixels of the patch to BlockState::filled.
 __device__ inline void add_filled(const BlockState &s, const Bounds &patch) {
-  constexpr int kWords = 2;  // as many as a row of the largest patch can have
+  constexpr int kWords = 2;  // as many as a row of the largest patch can touch
   const int i = StateWarps::own_thread(), y = patch.y0 + i / kWords, x = (patch.x0 / 32 + i % kWords) * 32;
   if (y < patch.y1 && x < patch.x1)
     s.filled.words[s.filled.index(x, y)] |= bits_between(patch.x0 - x, patch.x1 - x);
 }
 
-// Marks the pixels of the target's patch as filled, but for BlockState::filled.
+// Marks the pixels of the target's patch as filled, except in BlockState::filled, which add_filled() updates.
 template <typename Radius>
 __device__ inline void mark_patch(const BlockState &s, Radius radius, const FillShared &shared) {
   const Place target = place_of_target(shared.target.key), middle{target.x - s.area.x, target.y - s.area.y};
@@ -362,8 +365,7 @@ __device__ inline void copy_patch(const FillTask &task, const BlockState &s, Pla
   }
 }
 
-// Computes the gradients that depend on the source: those of the patch and of its neighbours, in the middle of the
-// window.
+// Computes the gradients that depend on the source: at the patch and its neighbours, in the middle of the window.
 template <typename Radius>
 __device__ inline void end_gradients(const BlockState &s, Radius radius, const RatingScratch &scratch,
                                      const FillShared &shared) {

@@ -54,7 +54,7 @@ class InpaintCuda final : public Inpaint {
              const FillLog &log, const Progress &) override {
     CUDAVISION_TRY(check_run(frame, params, size_));
     const Status status = enqueue(frame, params, report, log);
-    // Some kernels may have run and left counts for others that have not.
+    // Some kernels may have run, and left counts for kernels that have not run.
     if (!status.ok()) reset_frames_ = forget_ = true;
     return status;
   }
@@ -84,7 +84,8 @@ class InpaintCuda final : public Inpaint {
     return {};
   }
 
-  // The blocks of a fill kernel wait for one another, so one of them must fit on each multiprocessor.
+  // Prepares a fill kernel for launches, and checks that each multiprocessor can run a block of it: all blocks must run
+  // at the same time, because they wait for one another.
   template <typename Kernel>
   Status prepare(Kernel *kernel) const {
     int device = 0, blocks = 0;
@@ -129,8 +130,8 @@ class InpaintCuda final : public Inpaint {
   }
 
   volatile unsigned *stop_word() const { return reinterpret_cast<volatile unsigned *>(stop_.data()); }
-  // All blocks must run at the same time. Where a process is given a part of the card (MPS, green contexts), fewer
-  // fit than the device has multiprocessors.
+  // Enqueues the fill kernel, with half as many blocks after each refusal: all blocks must run at the same time, and if
+  // a process may use only a part of the GPU (MPS, green contexts), fewer fit than the device has multiprocessors.
   template <typename Radius>
   Status enqueue_fill(FillTask task, Radius radius) {
     for (;; blocks_ = (blocks_ + 1) / 2) {
@@ -208,14 +209,14 @@ class InpaintCuda final : public Inpaint {
   Size size_;
   // The fill kernel has one block on each multiprocessor, with all the shared memory that a block can have.
   int multiprocessors_ = 0, shared_bytes_ = 0;
-  int blocks_ = 0;  // of the fill kernel: fewer if only a part of the card is there
+  int blocks_ = 0;  // of the fill kernel: fewer if the process may use only a part of the GPU
   // The elements from one row of features_ and of sources_ to the next.
   int pitch_ = 0, source_pitch_ = 0;
   DeviceBuffer<std::uint32_t> pixels_, features_, sources_;
   DeviceBuffer<std::uint8_t> removed_, hole_;
   DeviceBuffer<unsigned char> state_;  // FillTask::state_memory
   DeviceBuffer<Key> minima_;
-  PinnedBuffer stop_;  // the word that follows execution_.stop
+  PinnedBuffer stop_;  // FillTask::stop; execution_.stop writes its value to the first word
   DeviceBuffer<LabTables> lab_;
   DeviceBuffer<FrameState> frames_;
   FrameState initial_[2] = {};

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Exemplar-based inpainting: fills a hole in a frame with patches that are copied from the rest of the frame.
 //
-// The method is that of A. Criminisi, P. Perez and K. Toyama, "Region Filling and Object Removal by
-// Exemplar-Based Image Inpainting", IEEE Transactions on Image Processing 13(9), 2004. Everything that the
-// paper leaves open is fixed here, so that both backends fill the same targets in the same order from the
-// same sources:
+// The method is that of A. Criminisi, P. Perez and K. Toyama, "Region Filling and Object Removal by Exemplar-Based
+// Image Inpainting", IEEE Transactions on Image Processing 13(9), 2004. Everything that the paper leaves open is fixed
+// here, so that both backends fill the same targets in the same order from the same sources:
 //
 // - The hole is the set of pixels whose mask is not 0, extended to whole samples of subsampled chroma.
 // - Patches are compared by the 8-bit components R, G and B (YUV frames are converted with
@@ -14,11 +13,10 @@
 //   unfilled pixels with a filled neighbour to the left, right, above or below. On the front, C(p) is the sum
 //   of C over the patch around p (cut at the border of the picture), divided by the number of pixels of that
 //   patch, rounded down, and at least 1: the paper's confidence term.
-// - The paper's data term is D(p) = |gx ny - gy nx| / (2 * 255 |n|). n is the Sobel gradient at p of the
-//   indicator of unfilled pixels, with the picture's border pixels replicated outwards. (gx, gy) are the
-//   central differences of luma, right minus left and lower minus upper. They are taken at the filled pixel
-//   of the patch, with all eight neighbours filled, where gx^2 + gy^2 is largest; of equal ones at the first
-//   in row-major order.
+// - The paper's data term is D(p) = |gx ny - gy nx| / (2 * 255 |n|). n is the Sobel gradient at p of the indicator of
+//   unfilled pixels, with the picture's border pixels replicated outwards. (gx, gy) are the central differences of
+//   luma, right minus left and lower minus upper. They are taken at the filled pixel of the patch, with all eight
+//   neighbours filled, where gx^2 + gy^2 is largest; of equal ones at the first in row-major order.
 // - The next target is the pixel of the front with the largest priority C(p) / 65536 (D(p) + 0.001), and of
 //   equal ones the first in row-major order. The 0.001 keeps the priority above 0 in flat areas.
 // - The target is filled from the patch with the smallest sum of squared differences over the target's filled
@@ -26,8 +24,8 @@
 //   the picture and outside of the hole; with a search_radius r above 0, only those at most r columns and r
 //   rows away from the target, unless there are none. The filled pixels get the confidence of the target.
 // - After max_patches patches, diffusion fills the remaining pixels. It works in layers from the outside
-//   inwards: each pixel becomes the mean of those of its four neighbours that are known or in an earlier
-//   layer. Then kSmoothingRounds times, all these pixels at once are replaced by the mean of their four
+//   inwards: each pixel becomes the mean of those of its four neighbours that were filled before or belong to an
+//   earlier layer. Then kSmoothingRounds times, all these pixels at once are replaced by the mean of their four
 //   neighbours. Means are rounded half up.
 //
 // N. J. Pazos Mendez and D. R. Reyes Mesarra, "Procesamiento de imagenes en GPU" (a report of the course
@@ -61,7 +59,7 @@ struct InpaintRanges {
 struct InpaintParams {
   // Width and height of a patch in pixels. Odd.
   int patch_size = 9;
-  // In pixels. 0 searches the whole picture.
+  // How far away a source may be from its target, in columns and in rows. 0: anywhere in the picture.
   int search_radius = 0;
   // Compares patches in CIE L*a*b* instead of RGB.
   bool lab = false;
@@ -72,9 +70,9 @@ struct InpaintParams {
   bool temporal = false;
   // The number of frames in the hole after which the background of a pixel is forgotten. 0 means never.
   int history = 0;
-  // The background of a pixel is the value that it has shown in most frames in which it was not in the hole. Another value
-  // becomes the background when the pixel has shown it in learn_frames successive frames, or in more frames than the
-  // background. With 1, the first value that a pixel shows is its background.
+  // The background of a pixel is the value that it has shown in most frames in which it was not in the hole. Another
+  // value becomes the background when the pixel has shown it in learn_frames successive frames, or in more frames than
+  // the background. With 1, the first value that a pixel shows is its background.
   int learn_frames = 100;
 
   friend bool operator==(const InpaintParams &, const InpaintParams &) = default;
@@ -108,8 +106,7 @@ struct InpaintReport {
   int patches = 0;
   // Pixels filled by diffusion.
   int diffused = 0;
-  // No patch lies outside of the hole, and earlier frames do not cover all of the hole. The frame is
-  // unchanged.
+  // No patch lies outside of the hole, and earlier frames do not cover all of the hole. The frame is unchanged.
   bool refused = false;
   // The fill was stopped: the progress callback returned false, or Execution::stop asked for it. The frame is
   // unchanged.
@@ -155,14 +152,13 @@ class Inpaint {
   // next call starts without history.
   virtual Status run(const InpaintFrame &frame, const InpaintParams &params, InpaintReport *report,
                      const FillLog &log, const Progress &progress) = 0;
-  // Forgets the background of earlier frames. The caller must call it if the next frame does not follow the
-  // last.
+  // Forgets the background of earlier frames. The caller must call it if the next frame does not follow the last.
   virtual void drop_history() = 0;
 };
 
-// Scratch memory: about 16 bytes per pixel on CUDA and 24 on the CPU, and 18 more from the first temporal frame on. On CUDA,
-// 6 of the 16 bytes are for holes whose state does not fit into the shared memory of a block; any frame may have such a
-// hole. CUDA: returns an error if the device cannot run all blocks of the fill kernel at once.
+// Scratch memory: about 18 bytes per pixel on CUDA and 24 on the CPU, and 18 more from the first temporal frame on. On
+// CUDA, 7.5 of the 18 bytes are for holes whose state does not fit into the shared memory of a block; any frame may
+// have such a hole. CUDA: returns an error if the device cannot run all blocks of the fill kernel at once.
 Status make_inpaint(const Execution &execution, Size size, std::unique_ptr<Inpaint> *inpaint);
 
 }  // namespace cudavision

@@ -41,10 +41,10 @@ class InpaintCpu final : public Inpaint {
   void drop_history() override { frame_number_ = 0; }
 
  private:
-  // The pixels of the hole in one row.
+  // Counts of one row. removed: the pixels in the hole. remembered: those of them that the background has restored.
   struct HoleRow {
     int removed = 0, remembered = 0;
-    // The pixels outside of the hole that differ from their background.
+    // The number of pixels outside of the hole that differ from their background.
     std::uint32_t differing = 0;
     // The unfilled pixels lie in [first, end), which is empty if end is 0.
     int first = 0, end = 0;
@@ -225,8 +225,8 @@ class InpaintCpu final : public Inpaint {
     });
   }
 
-  // Marks the centres of the patches that lie completely in the picture and outside of the hole. Returns
-  // false if there is none.
+  // Marks the centres of the patches that lie completely in the picture and outside of the hole. Returns false if there
+  // is none.
   bool find_sources(int radius) {
     clear_rows_.assign(static_cast<std::size_t>(size_.width), 0);
     std::fill(sources_.begin(), sources_.end(), std::uint8_t{0});
@@ -279,13 +279,13 @@ class InpaintCpu final : public Inpaint {
   Diffusion diffusion_;
   std::ptrdiff_t plane_pitch_;
   int plane_count_ = 3;
-  // Not 0 where the pixel is removed, and where it is not filled yet.
+  // removed_: not 0 where the pixel is in the hole. hole_: not 0 where it is still unfilled.
   Array<std::uint8_t> removed_, hole_;
   Array<std::uint32_t> pixels_, features_;
   Array<std::uint8_t> planes_[3], sources_;
   Array<HoleRow> rows_;
-  // find_sources(): for each column, the number of consecutive rows up to the current one in which the
-  // patch's width around the column is outside of the hole.
+  // find_sources(): for each column, the number of consecutive rows up to the current one in which the patch's width
+  // around the column is outside of the hole.
   Array<int> clear_rows_;
 
   // The arrays of Background.

@@ -29,7 +29,8 @@ static_assert(std::int64_t{3 * kMaxPatchPixels} * 255 * 255 <
 // The source_key() of a search that has found no candidate: larger than every key.
 constexpr std::uint64_t kNoSource = (std::uint64_t{1} << kSourceKeyBits) - 1;
 
-// Less than every source_key(), because no patch around the pixel (0, 0) lies inside the picture: the fill stops.
+// Published instead of a source_key() to stop the fill. It is less than every source_key(), because no patch around the
+// pixel (0, 0) lies inside the picture.
 constexpr std::uint64_t kStopped = 0;
 
 // --- pixel words: three components, or three compared bytes, in bytes 0 to 2, and the luma in byte 3 ---
@@ -91,7 +92,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t feature_of(std::uint32_t pixel, Colo
   const std::uint32_t rgb = model == ColorModel::yuv ? rgb_of_yuv(pixel, matrix) : pixel;
   return (lab != nullptr ? lab_of_rgb(rgb, *lab) : rgb) & kComparedBytes;
 }
-// The feature with the luma of its pixel in the highest byte.
+// Returns the feature with the luma of its pixel word in the highest byte.
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t with_luma(std::uint32_t feature, std::uint32_t pixel) {
   return feature | (pixel & ~kComparedBytes);
 }
@@ -109,9 +110,8 @@ CUDAVISION_HOST_DEVICE inline bool is_removed(const Frame &frame, ImageView<cons
   return removed;
 }
 
-// Writes the chroma cell whose upper left pixel is (x, y), and which lies in the hole, to the frame:
-// component 0 pixel by pixel, chroma as the mean over the cell's pixels, rounded half up. word(x, y) returns
-// the pixel word of the components.
+// Writes the chroma cell whose upper left pixel is (x, y), and which lies in the hole, to the frame: component 0 pixel
+// by pixel, chroma as the mean over the cell's pixels, rounded half up. word(x, y) returns a pixel word of components.
 template <typename Word>
 CUDAVISION_HOST_DEVICE void write_cell(const InpaintFrame &to, int x, int y, const Word &word) {
   const Frame &frame = to.frame;
@@ -164,13 +164,13 @@ struct FrontPixel {
 };
 CUDAVISION_HOST_DEVICE inline FrontPixel front_pixel(int confidence, Normal normal) {
   const int squares = normal.x * normal.x + normal.y * normal.y;
-  // Without a normal, the data term is 0, and the scale may be any.
+  // If the normal is 0, the data term is 0 for any scale.
   return {static_cast<float>(confidence), normal,
           510.0f * normal_root(static_cast<float>(squares > 0 ? squares : 1))};
 }
 
-// The priority, times 65536, of a pixel of the front. gradient: the longest one of the patch, which is perpendicular to
-// the isophote.
+// The priority, times 65536, of a pixel of the front. gradient_x, gradient_y: the longest gradient of luma in the
+// patch, which is perpendicular to the isophote.
 CUDAVISION_HOST_DEVICE inline float priority_of(const FrontPixel &pixel, int gradient_x, int gradient_y) {
   const int across = gradient_x * pixel.normal.y - gradient_y * pixel.normal.x;
   const auto length = static_cast<float>(across < 0 ? -across : across);
@@ -187,7 +187,7 @@ struct Shift {
   int x, y;
 };
 
-// A place as a number in row-major order.
+// Packs a place into a number. Larger numbers are later in row-major order.
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t place_word(Place place) {
   return static_cast<std::uint32_t>(place.y) << kPlaceBits | static_cast<std::uint32_t>(place.x);
 }
@@ -196,9 +196,8 @@ CUDAVISION_HOST_DEVICE constexpr Place place_of_word(std::uint32_t word) {
   return {static_cast<int>(word & kMask), static_cast<int>(word >> kPlaceBits & kMask)};
 }
 
-// Keys that can be compared as integers. The best target has the largest target_key(), the best source has
-// the smallest source_key(); ties go to the first pixel in row-major order. The bits of floats that are at
-// least 0 have the order of the floats.
+// Keys that can be compared as integers. The best target has the largest target_key(), the best source has the smallest
+// source_key(); ties go to the first pixel in row-major order. Floats of at least 0 have the same order as their bits.
 CUDAVISION_HOST_DEVICE constexpr std::uint64_t target_key(std::uint32_t priority_bits, Place place) {
   return std::uint64_t{priority_bits} << 32 | ~place_word(place);
 }
@@ -240,8 +239,8 @@ CUDAVISION_HOST_DEVICE constexpr Bounds search_window(Size size, Place target, i
           bottom < size.height - radius ? bottom : size.height - radius};
 }
 
-// The area of the state. It contains the patch around every pixel of the hole and the neighbours of the
-// patch's pixels, as far as they lie in the picture.
+// The area of the state. It contains the patch around every pixel of the hole and the neighbours of the patch's pixels,
+// as far as they lie in the picture.
 CUDAVISION_HOST_DEVICE constexpr Region area_around(Bounds hole, int radius, int width, int height) {
   const int margin = radius + 1;
   const int x0 = hole.x0 - margin > 0 ? hole.x0 - margin : 0,
@@ -255,10 +254,10 @@ CUDAVISION_HOST_DEVICE constexpr Region area_around(Bounds hole, int radius, int
 struct FillState {
   Region area;
   int pitch;
-  // Of a filled pixel: the feature with luma (with_luma()). Of an unfilled one: the bits of its priority, a float, and
-  // 0 if it is not on the front. A pixel of the front stays on it until it is filled.
+  // The word of a filled pixel is its feature with luma (with_luma()). The word of an unfilled pixel is its priority,
+  // as the bits of a float, or 0 if the pixel is not on the front. A pixel of the front stays on it until it is filled.
   std::uint32_t *words;
-  // 0 for an unfilled pixel.
+  // The code_of_confidence() of a filled pixel, 0 for an unfilled one.
   ConfidenceCode *confidence;
 
   CUDAVISION_HOST_DEVICE int index(int x, int y) const { return y * pitch + x; }
@@ -267,8 +266,7 @@ struct FillState {
   }
   CUDAVISION_HOST_DEVICE int luma(int x, int y) const { return byte_of(words[index(x, y)], 3); }
   CUDAVISION_HOST_DEVICE std::uint32_t priority(int at) const { return confidence[at] == 0 ? words[at] : 0; }
-  // Pixels outside of the area count as unfilled. There the picture ends, or the hole is too far away for
-  // them to matter.
+  // Pixels outside of the area count as unfilled. There the picture ends, or the hole is too far away to matter.
   CUDAVISION_HOST_DEVICE bool filled(int x, int y) const {
     return holds(x, y) && confidence[index(x, y)] > 0;
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The exemplar search of the CPU backend: compares the filled pixels of a target with many candidates at
-// once.
+// The exemplar search of the CPU backend: compares the filled pixels of a target with many candidates at once.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The priorities of the pixels of the front in a window. All threads of a Team call these functions: of the StateWarps,
-// or of the whole block (FillBlock).
+// Computes the priorities of the pixels of the front in a window. Functions with a parameter Team must be called by all
+// threads of that team of warps: of the StateWarps, or of the whole block (FillBlock).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,8 +16,8 @@ __device__ inline RatedWindow window_at(Region area, Place first, int radius) {
           {first.x > 0 ? first.x : 0, first.y > 0 ? first.y : 0, right < area.width ? right : area.width,
            bottom < area.height ? bottom : area.height}};
 }
-// The window with all pixels whose priority may change when the patch around target is filled. It is at least as large as
-// for radius 4.
+// The window with all pixels whose priority may change when the patch around `target`, a pixel of the area, is filled.
+// It is at least as large as for radius 4.
 __device__ inline RatedWindow window_of_target(Region area, Place target, int radius) {
   return window_at(area, {target.x - 2 * radius - 1, target.y - 2 * radius - 1}, radius);
 }
@@ -26,7 +26,7 @@ __device__ inline RatedWindow window_of_target(Region area, Place target, int ra
 template <typename Team, typename Radius>
 __device__ inline void list_front(const BlockState &s, const RatedWindow &window, Radius radius,
                                   FillShared *shared) {
-  // A warp has every Team::kWarps-th row, and a lane a column.
+  // Each warp tests every Team::kWarps-th row of the window; each of its lanes tests one pixel of the row.
   constexpr int kMostRows = divide_up(rated_side(largest_radius(Radius{})), Team::kWarps);
   const int side = rated_side(radius), thread = Team::own_thread(), warp = thread / 32, lane = thread % 32;
   unsigned front[kMostRows];
@@ -51,8 +51,9 @@ __device__ inline void list_front(const BlockState &s, const RatedWindow &window
   }
 }
 
-// The largest key belongs to the longest gradient and, of equal ones, to the first. (x, y): the pixel, as
-// RatingScratch::keys counts. The key of a pixel without a gradient, or with one of length 0, is less than kLeastKey.
+// gradient_key() packs a gradient and its pixel into one number. The longest gradient has the largest key, and of
+// equally long ones the first in row-major order. (x, y): the pixel, as RatingScratch::keys counts. The key of a pixel
+// without a gradient, or with one of length 0, is less than kLeastKey.
 constexpr int kKeySideBits = 6, kLeastKey = 1 << (2 * kKeySideBits);
 static_assert(scratch_pitch(kMaxPatchSize / 2) <= 1 << kKeySideBits);
 static_assert(2 * 255 * 255 < 1 << (31 - 2 * kKeySideBits));
@@ -60,10 +61,10 @@ __device__ inline int gradient_key(const LumaGradient &gradient, int x, int y) {
   return (gradient.x * gradient.x + gradient.y * gradient.y) * kLeastKey +
          (kLeastKey - 1 - (y << kKeySideBits | x));
 }
-// The gradient with this key.
+// Returns the gradient whose gradient_key() is `key`.
 __device__ inline LumaGradient gradient_of_key(const BlockState &s, const RatedWindow &window, int radius,
                                                int key) {
-  // No other pixel is read in its place: rate_listed() may write there.
+  // Without a gradient, no pixel is read: rate_listed() may be writing the word of any other one.
   if (key < kLeastKey) return {};
   const int place = kLeastKey - 1 - key % kLeastKey;
   return {s, window.first.x - radius + place % (1 << kKeySideBits),
@@ -79,11 +80,12 @@ __device__ inline int key_at(const BlockState &s, const RatedWindow &window, int
   return exists ? key : 0;
 }
 
-// Computes RatingScratch::keys, but 0 for the pixels in `later`, in the coordinates of the area.
+// Computes RatingScratch::keys. Pixels in `later`, in coordinates of the area, get 0; end_gradients() computes their
+// keys when the source is known.
 template <typename Team, typename Radius>
 __device__ inline void compute_gradients(const BlockState &s, const RatedWindow &window, const Bounds &later,
                                          Radius radius, const RatingScratch &scratch) {
-  // A warp has every Team::kWarps-th row, and a lane a column, or two.
+  // Each warp computes every Team::kWarps-th row of keys; each of its lanes computes one or two of the row.
   constexpr int kMostRows = divide_up(scratch_pitch(largest_radius(Radius{})), Team::kWarps);
   const int pitch = scratch_pitch(radius), thread = Team::own_thread(), warp = thread / 32,
             lane = thread % 32;
@@ -117,9 +119,9 @@ struct ListedPixel {
         y(window.first.y + row) {}
 };
 
-// Calls function(column, row, exists) for a lane's share of the pixels of a patch, from its upper left one on. kLanes
-// adjacent lanes share a patch: each has whole rows, and a part of each row that is left. exists: whether the patch has
-// this pixel.
+// Calls function(column, row, exists) for a lane's share of the pixels of a patch; (0, 0) is its upper left pixel.
+// kLanes adjacent lanes share a patch: each takes whole rows, and a part of each remaining row. exists: the patch has
+// the pixel.
 template <int kLanes, typename Radius, typename Function>
 __device__ __forceinline__ void for_share_of_patch(Radius radius, const Function &function) {
   const int size = 2 * radius + 1, whole = size / kLanes * kLanes, lane = FillBlock::own_thread() % kLanes;
@@ -134,18 +136,18 @@ __device__ __forceinline__ void for_share_of_patch(Radius radius, const Function
     for (int column = 0; column < size; column += kLanes) function(column + lane, row, column + lane < size);
 }
 
-// The confidence of the patch around a pixel of the area, whose pixels have this sum of confidences.
+// The confidence of the patch around pixel (x, y) of the area. sum: the sum of the confidences of the patch's pixels.
 template <typename Radius>
 __device__ inline int confidence_around(Region area, int x, int y, Radius radius, int sum) {
   const Bounds patch = window_around(area, x, y, radius);
   const int pixels = (patch.x1 - patch.x0) * (patch.y1 - patch.y0), all = (2 * radius + 1) * (2 * radius + 1);
-  // A division by a constant takes a quarter of the instructions.
+  // A division by a constant takes a quarter of the instructions of one by a variable.
   return pixels == all ? confidence_of(sum, all) : confidence_of(sum, pixels);
 }
 
-// normal_at(), from BlockState::filled. Pixels beyond a border of the area are as the nearest one in it.
+// As normal_at(), but reads BlockState::filled. Pixels beyond a border of the area count as the nearest one in it.
 __device__ inline Normal normal_of_bits(const BlockState &s, int x, int y) {
-  // Bits 0 to 2: the pixel to the left, the one in the middle and the one to the right.
+  // Bits 0 to 2 are set if the pixel to the left, in the middle and to the right in a row is unfilled.
   const auto unfilled = [&](int row) {
     unsigned bits = ~s.filled.bits_from(x - 1, clamp_index(row, s.area.height));
     if (x == 0) bits = (bits & ~1u) | (bits >> 1 & 1);
@@ -181,19 +183,20 @@ __device__ inline int confidences_of_share(const BlockState &s, int x, int y, Ra
   return sum;
 }
 
-// Four threads rate a listed pixel; this is the number of pixels that a team rates at a time.
+// How many threads compute the priority of a listed pixel together, and how many pixels a team computes at a time.
 constexpr int kRatingLanes = 4;
 template <typename Team>
 constexpr int kRatedAtOnce = Team::kThreads / kRatingLanes;
 
-// Computes the confidences in RatingScratch::pixels. The last warps begin: find_normals() keeps the first ones busy.
+// Computes the confidences in RatingScratch::pixels. The last warps take the first pixels, because find_normals() keeps
+// the first warps busy.
 template <typename Team, typename Radius>
 __device__ inline void find_confidences(const BlockState &s, const RatedWindow &window, Radius radius,
                                         const RatingScratch &scratch, const FillShared &shared) {
   constexpr int kLanes = kRatingLanes;
   const int own = Team::own_thread(), count = shared.front_count,
             thread = Team::kThreads - 32 - own / 32 * 32 + own % 32;
-  // Whole warps take part.
+  // Whole warps stay in the loop, for the shuffles of warp_sum().
 #pragma unroll 1
   for (int entry = thread / kLanes; entry - thread % 32 / kLanes < count; entry += kRatedAtOnce<Team>) {
     const ListedPixel pixel(shared, window, entry < count ? entry : 0);
@@ -204,7 +207,7 @@ __device__ inline void find_confidences(const BlockState &s, const RatedWindow &
   }
 }
 
-// Computes the rest of RatingScratch::pixels.
+// Computes the other members of RatingScratch::pixels: the normals and their scale.
 template <typename Team>
 __device__ inline void find_normals(const BlockState &s, const RatedWindow &window,
                                     const RatingScratch &scratch, const FillShared &shared) {
@@ -224,7 +227,7 @@ __device__ inline int longest_gradient(Radius radius, const RatingScratch &scrat
                                        const ListedPixel &pixel) {
   const int pitch = scratch_pitch(radius), *const keys = scratch.keys + pixel.row * pitch + pixel.column;
   int longest = 0;
-  // In place of a pixel that does not exist, another one of the patch is looked at.
+  // If a pixel does not exist, another pixel of the patch is read.
   for_share_of_patch<kRatingLanes>(radius, [&](int column, int row, bool exists) {
     const int key = keys[row * pitch + (exists ? column : 0)];
     longest = key > longest ? key : longest;
@@ -232,14 +235,14 @@ __device__ inline int longest_gradient(Radius radius, const RatingScratch &scrat
   return warp_max(longest, kRatingLanes);
 }
 
-// Computes the priorities of the listed pixels. Returns the best target_key() of those of this thread. RatingScratch is
-// complete.
+// Computes the priorities of the listed pixels from a complete RatingScratch. Returns this thread's largest
+// target_key().
 template <typename Team, typename Radius>
 __device__ inline Key rate_listed(const BlockState &s, const RatedWindow &window, Radius radius,
                                   const RatingScratch &scratch, const FillShared &shared) {
   const int count = shared.front_count, thread = Team::own_thread();
   Key best = 0;
-  // Whole warps take part.
+  // Whole warps stay in the loop, for the shuffles of longest_gradient().
 #pragma unroll 1
   for (int own = thread / kRatingLanes; own - thread % 32 / kRatingLanes < count; own += kRatedAtOnce<Team>) {
     const bool is_listed = own < count;
@@ -249,7 +252,7 @@ __device__ inline Key rate_listed(const BlockState &s, const RatedWindow &window
         gradient_of_key(s, window, radius, longest_gradient(radius, scratch, pixel));
     const std::uint32_t priority =
         __float_as_uint(priority_of(scratch.pixels[entry], isophote.x, isophote.y));
-    // Priorities take the place of words of unfilled pixels, which nothing reads as words.
+    // The priority is stored as the word of the pixel, which is unfilled and has no feature yet.
     if (is_listed && thread % kRatingLanes == 0) s.words[s.index(pixel.x, pixel.y)] = priority;
     const Key key = is_listed ? target_key(priority, {s.area.x + pixel.x, s.area.y + pixel.y}) : Key{0};
     best = key > best ? key : best;

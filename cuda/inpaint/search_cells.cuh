@@ -13,13 +13,13 @@
 namespace cudavision::inpaint {
 
 // The picture is divided into cells, which are 32 columns wide. Cell i belongs to block i modulo the number of blocks,
-// for the whole fill (cell_columns_rules.h). Their height is a power of two; the bits are its logarithm.
+// for the whole fill (cell_columns_rules.h). The height of a cell is 2^bits rows.
 constexpr int kCellWidth = 32, kMaxCellBits = 6;
-// A warp compares the candidates in a tile of a cell. Each lane has four of them, side by side: it loads four features
-// at a time and uses each of them for up to four candidates. A high tile has 32 columns and 4 rows, and each lane has
-// candidates of its own. A low tile has 16 columns and a row: eight lanes share their candidates, and each compares
-// them with an eighth of the target. Low tiles take more instructions in all, but the last one is done sooner: they are
-// right where there are few for each warp.
+// A warp compares the candidates in one tile of a cell at a time. Each lane has four candidates side by side: it loads
+// four features at a time and uses each of them for up to four candidates. A high tile has 32 columns and 4 rows, and
+// no two lanes have the same candidates. A low tile has 16 columns and one row: eight lanes have the same candidates,
+// and each compares them with an eighth of the target. Low tiles take more instructions in all, but the last tile is
+// done sooner. So they suit windows with few tiles for each warp.
 constexpr int kLaneCandidates = 4, kHighTileBits = 2, kLowTilesPerWarp = 1;
 struct HighTile {
   static constexpr int kWidth = 32, kHeight = 1 << kHighTileBits, kLanes = kWidth / kLaneCandidates;
@@ -32,34 +32,34 @@ struct LowTile {
   CUDAVISION_HOST_DEVICE static constexpr int bits_in_cell(int cell_bits) { return cell_bits + 1; }
 };
 
-// Whether the candidates in a window are compared in low tiles: at most kLowTilesPerWarp tiles for each warp of the
-// grid.
+// Whether a window has so few low tiles that they are used: at most kLowTilesPerWarp for each search warp of the grid.
 CUDAVISION_HOST_DEVICE constexpr bool are_low_tiles_few(int width, int height, int blocks) {
   return height * (divide_up(width, LowTile::kWidth) + 1) <= kLowTilesPerWarp * kSearchWarps * blocks;
 }
-// The least bits of cells. Low cells spread a small window over many blocks; high ones have less margin, and only they
-// have high tiles.
+// The bits of the lowest cells that may be chosen. Low cells spread a small window over many blocks; high ones have
+// less margin, and only they have high tiles.
 CUDAVISION_HOST_DEVICE constexpr int least_cell_bits(int reach, int blocks) {
   const bool low = reach > 0 && reach < 1 << 12 && are_low_tiles_few(2 * reach + 1, 2 * reach + 1, blocks);
   return low ? 1 : kHighTileBits + 1;
 }
 
-// The bits of cells if some block cannot keep all of its own: low ones still spread a small window over all blocks. But
-// for each patch a warp looks at all cells of its block, which must not be too many.
+// The bits of cells if, with every height, some block has more cells than fit into its shared memory. Low cells still
+// spread a small window over all blocks. But for each patch, a warp tests all cells of its block, so there must not be
+// too many.
 constexpr int kMostCellsOfBlock = 1024;
 constexpr int bits_of_other_cells(int reach, int blocks, int columns, int height) {
   const int least = least_cell_bits(reach, blocks);
   const bool are_few = columns * divide_up(height, 1 << least) <= kMostCellsOfBlock * blocks;
   return least < kHighTileBits && are_few ? least : kMaxCellBits;
 }
-// Whether most windows in a hole have a candidate. Where they have none, the whole picture is searched, for which low
-// cells are slow.
+// Whether a hole is so small that most search windows in it have a candidate. If a window has none, the whole picture
+// is searched, for which low cells are slow.
 CUDAVISION_HOST_DEVICE constexpr bool is_small_for(const Bounds &hole, int reach) {
   const int width = hole.x1 - hole.x0, height = hole.y1 - hole.y0;
   return 2 * (width < height ? width : height) <= 5 * reach;
 }
 
-// Whether the candidates in a window are compared in low tiles. cell_bits: of the cells.
+// Whether the candidates in a window are compared in low tiles. cell_bits: CellsOfBlock::bits.
 __device__ inline bool takes_low_tiles(int cell_bits, const Bounds &window) {
   return cell_bits < kHighTileBits ||
          are_low_tiles_few(window.x1 - window.x0, window.y1 - window.y0, static_cast<int>(gridDim.x));
@@ -69,22 +69,22 @@ __device__ inline bool takes_low_tiles(int cell_bits, const Bounds &window) {
 // half a patch; those of the others are read from global memory.
 struct CellsOfBlock {
   int bits;
-  // The cells in a row of the picture, of which the last ones may lie beyond it, and those of the block. There are
-  // fewer than 2^21 cells, of at most 2^9 + 2^4 columns, so a Divisor can divide their numbers.
+  // columns: the cells in a row of the picture, of which the last may lie beyond it. count: the cells of the block. A
+  // picture has fewer than 2^21 cells, in at most 2^9 + 2^4 columns, so a Divisor can divide cell numbers.
   int columns, count;
   Divisor by_columns;
   int kept;
   std::uint32_t *memory;
   int radius;
 
-  // shared_memory: of the block, of which the cells have what follows `used` bytes, a multiple of 16.
+  // shared_memory: of the block. The first `used` bytes are in use, a multiple of 16; the cells take the rest.
   __device__ CellsOfBlock(const FillTask &task, const Bounds &hole, int patch_radius,
                           unsigned char *shared_memory, int used)
       : columns(task.cell_columns), by_columns(columns), radius(patch_radius) {
     const int block = static_cast<int>(blockIdx.x), grid = static_cast<int>(gridDim.x),
               bytes = task.shared_bytes - used;
     memory = reinterpret_cast<std::uint32_t *>(shared_memory + used);
-    // The lowest cells of which every block can keep its own.
+    // Chooses the lowest cells with which every block can keep all its cells in shared memory.
     const auto all = [&] { return columns * divide_up(task.height, height()); };
     const auto fitting = [&] { return bytes / (words() * static_cast<int>(sizeof(std::uint32_t))); };
     bits = least_cell_bits(task.params.search_radius, grid);
@@ -95,7 +95,7 @@ struct CellsOfBlock {
     kept = fitting() < count ? fitting() : count;
   }
 
-  // Of a cell in the picture.
+  // The height of a cell in the picture, without the margin.
   __device__ int height() const { return 1 << bits; }
   // The layout of a cell in shared memory: rows of `pitch` features, of which `left` lie to the left of the cell, then
   // the words of FillTask::sources. words() is a multiple of 4.
@@ -114,7 +114,7 @@ struct CellsOfBlock {
     return corner.x < window.x1 && corner.y < window.y1 && corner.x + kCellWidth > window.x0 &&
            corner.y + height() > window.y0;
   }
-  // The cell to begin with: similar patches tend to be in the rows near the target.
+  // The cell of the block with which a search begins: similar patches tend to be in the rows near the target.
   __device__ int first(const FillTask &task, Place target) const {
     const int before = (target.y >> bits) * columns - hidden(static_cast<int>(blockIdx.x));
     return before <= 0 ? 0 : clamp_index(task.by_blocks.quotient_of(before), hidden(count));
@@ -123,8 +123,8 @@ struct CellsOfBlock {
   __device__ std::uint32_t *features_of(int cell) const { return memory + cell * words(); }
   __device__ std::uint32_t *sources_of(int cell) const { return features_of(cell) + pitch() * rows(); }
 
-  // Begins to copy the first cells to shared memory. A whole block calls it. Every thread must call end_copies(), and
-  // the block must synchronise, before they are used.
+  // Begins to copy the first `kept` cells to shared memory. A whole block calls it. Every thread must call
+  // end_copies(), and the block must synchronise, before they are used.
   __device__ void begin_load(const FillTask &task) const {
     const int thread = static_cast<int>(threadIdx.x), quads = pitch() / 4;
     for (int cell = 0; cell < kept; ++cell) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The histograms of the pixel columns of a tile, in the shared memory of a block. Each covers as many rows as
-// a window is high, and moves down with the windows.
+// The histograms of the pixel columns of a tile, the windows of one block (tile_plan.h), in shared memory. Each
+// histogram covers as many rows of pixels as a window is high, and moves down with the windows.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,10 +12,11 @@
 
 namespace cudavision::localhist {
 
-// Histograms of the pixel columns of a picture, in global memory: of each strip of kStripRows rows together with those
-// before it in its group of kGroupStrips strips. They are computed once for all tiles.
+// Prefix sums of the histograms of a picture's pixel columns, in global memory. A strip is kStripRows rows, and
+// kGroupStrips strips form a group. The entry of a strip covers all rows from the start of its group to the end of the
+// strip. Computed once per picture, for all tiles.
 struct StripSums {
-  unsigned *sums = nullptr;  // [whole strips][words of a column][columns]; null if there are none
+  unsigned *sums = nullptr;  // [whole strips][words of a column][columns]; null if the plan does not use them
   int columns = 0;
 
   __device__ unsigned *at(int strip, int word, int words, int x) const {
@@ -23,17 +24,17 @@ struct StripSums {
   }
 };
 
-// One of the two counts of a word. On a little-endian machine the count of the lower bin, in the lower half of the word,
-// comes first in memory. may_alias: the same memory is also accessed as words.
+// One of the two counts of a word. On a little-endian machine the count of the lower bin, in the lower half of the
+// word, comes first in memory. may_alias: the same memory is also accessed as words.
 using HalfOfWord [[gnu::may_alias]] = std::uint16_t;
 
-// Bins [first_bin, first_bin + plan.group_bins) of pixel columns [x, x + columns). The words of a column and
-// of a span have the same layout; with kMayHaveTotal, the last word holds the sum of all bins if `has_total`
-// is set.
+// The histograms of pixel columns [x, x + columns), limited to bins [first_bin, first_bin + plan.group_bins). A span is
+// plan.span neighbouring columns; the sums over it have the same layout in words as the histogram of a column. With
+// kMayHaveTotal, the last word holds the sum of all bins if `has_total` is set. Sums: a class of window_sums.cuh.
 template <typename Sums, bool kMayHaveTotal>
 struct ColumnTile {
   unsigned *words;  // [plan.columns + 1][plan.column_stride]
-  unsigned *spans;  // [spans of columns][plan.words], unless plan.spans_of_window is 0
+  unsigned *spans;  // [spans][plan.words]: the sums over each span, unless plan.spans_of_window is 0
   unsigned char *stage;
   int x, columns, first_bin;
   bool has_total;
@@ -43,9 +44,10 @@ struct ColumnTile {
         spans(shared + plan.spans_offset),
         stage(reinterpret_cast<unsigned char *>(shared + plan.stage_offset)) {}
 
-  // Adds the sample to a column, which only the calling thread may access; kTimes: 1, or -1 to take it away. The
-  // bin kNoBin is larger than every bin. The halves of a word never overflow, nor do they borrow: a sample that
-  // leaves a column was counted in it.
+  // Adds a sample to the histogram of a column (kTimes = 1), or removes it (kTimes = -1). Only the calling thread may
+  // access that column. A sample with the bin kNoBin counts in no bin, because kNoBin is larger than every bin. The
+  // halves of a word neither overflow, because a window is at most 1024 pixels high, nor borrow from each other,
+  // because only samples that were counted are removed.
   template <int kTimes>
   __device__ void add_to_column(unsigned *column, const TilePlan &plan, Sample sample) const {
     const unsigned bin = static_cast<unsigned>(sample.bin - first_bin);
@@ -61,18 +63,19 @@ struct ColumnTile {
       if (has_total) column[plan.words - 1] += kTimes > 0 ? sample.weight : 0u - sample.weight;
   }
 
-  // Replaces a sample of column i.
+  // Replaces the sample `leaving` of column i by the sample `entering`.
   __device__ void exchange(const TilePlan &plan, int i, Sample leaving, Sample entering) const {
     unsigned *column = words + i * plan.column_stride;
     add_to_column<-1>(column, plan, leaving);
     add_to_column<1>(column, plan, entering);
   }
 
-  // Counts rows [y, y + height). The caller must place a barrier before the columns are read.
+  // Computes the histograms of all columns over rows [y, y + height). A barrier must follow before they are read.
   template <typename Source>
   __device__ void count(const Source &source, const TilePlan &plan, const StripSums &strips, int y,
                         int height) const {
-    const int first = divide_up(y, kStripRows), end = (y + height) / kStripRows;  // the whole strips
+    // The strips [first, end) that lie completely within these rows.
+    const int first = divide_up(y, kStripRows), end = (y + height) / kStripRows;
     const bool uses_strips = strips.sums != nullptr && first < end;
     for (int i = static_cast<int>(threadIdx.x); i < columns; i += plan.threads) {
       clear(plan, i);
@@ -112,10 +115,10 @@ struct ColumnTile {
       add_to_column<1>(column, plan, pixels.sample(source));
   }
 
-  // Adds strips [first, end) to column i: the StripSums of the last strip and of the last strip of each group
-  // before it, minus those of the strip before the first one, if both belong to the same group. A word holds two
-  // counts. If the subtraction borrows from the upper one, the additions carry it back, because both counts of the
-  // result fit their halves.
+  // Adds the histogram of strips [first, end) to column i: the prefix sums (StripSums) at the last of these strips and
+  // at the end of each group before it, minus the prefix sum at strip first - 1, if that strip is in the group of strip
+  // `first`. A word holds two counts. If the subtraction borrows from the upper one, the additions carry it back,
+  // because both counts of the result fit their halves.
   __device__ void add_strips(const TilePlan &plan, const StripSums &strips, int i, int first, int end) const {
 #pragma unroll 1
     for (int w = 0; w < plan.words; ++w) {
@@ -128,8 +131,8 @@ struct ColumnTile {
     }
   }
 
-  // Adds up the spans, for one word. segment: of the calling thread. The caller must place barriers before and
-  // after.
+  // Computes one word of the sums over spans `segment`, segment + plan.segments, and so on, so that the threads that
+  // call this for the same word share the spans. The caller must place barriers before and after.
   __device__ void sum_spans(const TilePlan &plan, int segment, int word) const {
 #pragma unroll 1
     for (int i = segment; i * plan.span < columns; i += plan.segments) {
@@ -143,7 +146,8 @@ struct ColumnTile {
     }
   }
 
-  // The sums over the first window of a segment; a window is `width` columns wide.
+  // Returns the sums over the first window of a segment, for one word. A segment is the run of windows that a thread
+  // slides over; a window is `width` columns wide.
   __device__ Sums first_window(const TilePlan &plan, int width, int segment, int word) const {
     Sums sums;
 #pragma unroll 2
@@ -156,12 +160,12 @@ struct ColumnTile {
   }
 };
 
-// Moves the columns of a tile down, row by row. Each thread knows the pixels of its first columns and loads what
-// they lose and gain long before it is needed, so that other work hides the latency.
+// Moves the column histograms of a tile down, row by row. For its first kAhead columns, each thread loads the samples
+// that leave and enter long before they are needed, so that other work hides the latency.
 template <typename Source, typename Tile>
 class Mover {
  public:
-  // y: the top row of the windows.
+  // y: the top row of pixels of the first windows. height: of a window.
   __device__ Mover(const Source &source, const Tile &tile, const TilePlan &plan, int y, int height)
       : y_(y), height_(height) {
 #pragma unroll
@@ -170,7 +174,7 @@ class Mover {
         top_[k] = PixelColumn<Source>(source, tile.x + i, y);
   }
 
-  // Loads the next step, from y to y + 1.
+  // Loads the samples for the next move().
   __device__ void load(const Source &source, const Tile &tile, const TilePlan &plan) {
     const std::ptrdiff_t pitch = source.pixels.pitch_bytes;
 #pragma unroll
@@ -183,7 +187,7 @@ class Mover {
       }
   }
 
-  // Takes the step. The caller must place barriers before and after.
+  // Moves all columns down by one row of pixels. The caller must place barriers before and after.
   __device__ void move(const Source &source, const Tile &tile, const TilePlan &plan) {
 #pragma unroll
     for (int k = 0; k < kAhead; ++k)
@@ -197,7 +201,7 @@ class Mover {
   }
 
  private:
-  static constexpr int kAhead = 2;  // columns
+  static constexpr int kAhead = 2;  // columns of a thread whose samples are loaded in advance
 
   __device__ static int column_of(const TilePlan &plan, int k) {
     return static_cast<int>(threadIdx.x) + k * plan.threads;

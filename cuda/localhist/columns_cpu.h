@@ -42,7 +42,7 @@ struct ScratchSizes {
 template <typename Map>
 struct Scratch {
   Array<Map> columns;
-  Array<std::uint64_t> first, row;  // large enough for Sums and Elements of any SumKind
+  Array<std::uint64_t> first, row;  // large enough for the types Sum and Element of any SumKind (SumTypes)
 
   Scratch(Size size, const LocalHistParams &p)
       : columns(ScratchSizes(size, p).columns),
@@ -50,7 +50,8 @@ struct Scratch {
         row(ScratchSizes(size, p).row) {}
 };
 
-// The columns of a map of samples. Map is the type of the packed samples and also of a column's sums.
+// The column histograms of a map, which is a picture of packed samples (samples_rules.h). Map is the type of a packed
+// sample and also of a column's sums.
 template <SumKind kind, typename Map>
 class Columns {
   using Sum = typename SumTypes<kind>::Sum;
@@ -66,7 +67,7 @@ class Columns {
   const Map *columns() const { return columns_; }
   const Sum *first() const { return first_; }
 
-  // Counts the columns, and the first window, of the windows whose top row is y.
+  // Computes the histograms of the columns and of the first window, for the row of windows whose top pixel row is y.
   void count(int y) {
     const auto stride = static_cast<std::ptrdiff_t>(shape_.column_stride);
     std::fill_n(columns_, map_.width * stride, Map{0});
@@ -80,7 +81,7 @@ class Columns {
         first_[bin] = static_cast<Sum>(first_[bin] + columns_[x * stride + bin]);
   }
 
-  // Moves the top row of the windows from y to y + 1.
+  // Moves the columns and the first window down, from the top row y to y + 1.
   void move_down(int y) {
     const Map *leaving = map_.row(y), *entering = map_.row(y + params_.window.height);
     const auto stride = static_cast<std::ptrdiff_t>(shape_.column_stride);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of local histograms: one kernel computes the samples of gradients (not needed for
-// brightness), one the sums over strips of rows (only for high windows), and one computes the windows and writes every
-// result once.
+// The CUDA backend of local histograms. One kernel computes the bin and the weight of each pixel's gradient (not needed
+// for brightness), one the histograms of strips of rows (only for high windows), and one computes the windows and
+// writes every result once.
 //
-// A block owns a tile of windows. Its shared memory holds the histogram of each pixel column over the height
-// of a window; from one row of windows to the next, each column loses its topmost pixel and gains one at the
-// bottom. Along a row, a thread slides over a segment of windows with one word of bins: it adds the column
-// that enters on the right and subtracts the column that leaves on the left. The first window of a segment is
-// made of sums over spans of columns, so that it does not cost as many additions as the window is wide.
+// A block owns a tile of windows. Its shared memory holds the histogram of each pixel column over the height of a
+// window; from one row of windows to the next, each column loses its topmost pixels and gains as many at the bottom.
+// Along a row, a thread slides over a segment, a run of neighbouring windows, with one word of bins: it adds the column
+// that enters on the right and subtracts the column that leaves on the left. The first window of a segment is made of
+// sums over spans of columns, so that it does not cost as many additions as the window is wide.
 #include <cuda_runtime.h>
 
 #include "cuda/common/buffer_cuda.h"
@@ -24,11 +24,11 @@
 namespace cudavision::localhist {
 namespace {
 
-// With four, a thread has at most 64 registers.
+// With four blocks, a thread has at most 64 registers.
 constexpr int kMinBlocksPerMultiprocessor = kSpillsSooner ? 3 : 4;
 
-// The part of each row of a tile that a thread slides over: one word of the windows of a segment. It stays the
-// same in all rows. Threads that are left over have none.
+// What a thread computes in each row of a tile: one word of bins of the windows of a segment. It stays the same in all
+// rows. Threads with a segment from plan.segments on compute nothing.
 struct Lane {
   int segment, word;
 
@@ -38,8 +38,8 @@ struct Lane {
   __device__ bool is_used(const TilePlan &plan) const { return segment < plan.segments; }
 };
 
-// Writes `count` neighbouring windows. left: the first column of the first one; right: the column behind it.
-// Loads one column more than it uses.
+// Writes `count` windows, each one column to the right of the one before. left: the first column of the first window;
+// right: the first column behind that window. Loads one column more than it uses.
 template <typename Sums, typename Writer>
 __device__ void slide_by_one(const unsigned *left, const unsigned *right, int stride, Sums sums, int count,
                              Writer &writer) {
@@ -94,10 +94,10 @@ __device__ void write_row(const Windows &w, const Tile &tile, const Lane &lane, 
   if constexpr (kOutput == RowOutput::reduced) write_reduction<Sums>(w, tile, row, bins);
 }
 
-constexpr int kStripColumns = 32;  // of a block
+constexpr int kStripColumns = 32;  // pixel columns per block of sum_strips_kernel
 
-// Computes the StripSums of kStripColumns columns of a group: each warp counts a strip, and adds those before it.
-// blockIdx.y: the group.
+// Computes the StripSums (column_tile.cuh) of kStripColumns columns of a group of strips: each warp computes the
+// histograms of one strip, and adds those of the strips before it. blockIdx.y: the group.
 template <typename Source, typename Sums>
 static __global__ void __launch_bounds__(kStripColumns *kGroupStrips)
     sum_strips_kernel(const __grid_constant__ Source source, const __grid_constant__ TilePlan plan,
@@ -124,7 +124,7 @@ static __global__ void __launch_bounds__(kStripColumns *kGroupStrips)
   }
 }
 
-// blockIdx.x and y: the tile; blockIdx.z: the group of bins, unless there is a reduction.
+// Computes a tile and writes its results. blockIdx.x and y: the tile; z: the group of bins, or 0 with a reduction.
 template <typename Source, typename Sums, RowOutput kOutput>
 static __global__ void __launch_bounds__(kMaxBlockThreads, kMinBlocksPerMultiprocessor)
     slide_windows_kernel(const __grid_constant__ Source source, const __grid_constant__ Windows w,
@@ -143,8 +143,8 @@ static __global__ void __launch_bounds__(kMaxBlockThreads, kMinBlocksPerMultipro
   tile.columns = (row.cols - 1) * w.stride_x + w.window.width;
   tile.has_total = w.has_total;
 
-  // With brightness the next kernel is usually this one again. If its blocks started early, those multiprocessors that
-  // are done first would get most of them.
+  // With brightness the next kernel is usually this one again, for the next frame. If its blocks started early, the
+  // multiprocessors that finish first would get most of them.
   if constexpr (!std::is_same_v<Source, BrightnessSource>) let_next_kernel_start();
   wait_for_kernel_ahead();
   // A reduction visits all groups of bins in ascending order, so one block processes all of them.
@@ -234,8 +234,8 @@ class LocalHistCuda final : public LocalHist {
     return {};
   }
 
-  // Calls use(source) with the source of the samples of luma. For gradients, enqueues the kernel that
-  // computes them first.
+  // Calls use(source); the source (samples.cuh) yields the bin and weight of each pixel of luma. For gradients, first
+  // enqueues the kernel that computes these.
   template <typename Use>
   Status with_source(ImageView<const std::uint8_t> luma, Input input, const Use &use) {
     if (params_.feature == LocalHistFeature::brightness) return use(BrightnessSource{luma, params_.bins});
@@ -287,8 +287,8 @@ class LocalHistCuda final : public LocalHist {
   LocalHistShape shape_;
   TilePlan plan_;
   OrientationTable table_;
-  // The samples of gradients: bins_ if they are counted, weights_ if they are weighted. The other one is
-  // empty.
+  // The samples of gradients: in bins_ if gradients are counted, in weights_ if they are weighted. The other image is
+  // empty, and with brightness both are.
   DeviceImage<BinMap> bins_;
   DeviceImage<WeightMap> weights_;
   DeviceBuffer<unsigned> strips_;      // see StripSums; empty unless the plan needs them

@@ -21,7 +21,7 @@ namespace cudavision {
 
 enum class LocalHistFeature { brightness, gradient };
 
-// The order of the numbers in memory.
+// The order of the numbers of all histograms in memory.
 enum class LocalHistLayout {
   interleaved,  // [rows][cols][bins]
   planar,       // [bins][rows][cols]
@@ -46,8 +46,8 @@ struct LocalHistRanges {
 struct LocalHistParams {
   LocalHistFeature feature = LocalHistFeature::gradient;
   GradientOperator op = GradientOperator::sobel;  // only for gradients
-  // Only for gradients. count: equation 1; magnitude: the left and sqrt_magnitude: the right form of equation
-  // 2.
+  // Only for gradients. count is equation 1 of the paper; magnitude is the left form of its equation 2, and
+  // sqrt_magnitude the right form.
   GradientWeight weight = GradientWeight::count;
   int bins = 9;
   Size window{16, 16};             // pixels
@@ -58,7 +58,7 @@ struct LocalHistParams {
   friend bool operator==(const LocalHistParams &, const LocalHistParams &) = default;
 };
 
-// The error names the parameter that is out of range.
+// Returns an error that names the parameter that is out of range.
 Status validate(const LocalHistParams &params);
 
 // The type of the numbers of a histogram: u16 for counts if the area of a window fits it, otherwise u32; f32
@@ -74,17 +74,16 @@ struct LocalHistShape {
 // window is larger than the picture.
 Status shape_of(Size picture, const LocalHistParams &params, LocalHistShape *shape);
 
-// Output arrays in the backend's memory, aligned for their element types. The caller must set the pointers
-// that the reduction writes; the others are null.
+// Output arrays in the backend's memory, aligned for their element types. Each comment names the reductions that write
+// the array. The caller must set the pointers that the chosen reduction needs; the others are null.
 struct LocalHistOutput {
-  void *histograms = nullptr;       // none: in the order of the layout, of the shape's element type
+  void *histograms = nullptr;       // none: numbers of the shape's element type, in the layout's order
   std::uint16_t *argmax = nullptr;  // argmax: [rows][cols]
-  float *value = nullptr;           // [rows][cols]; argmax: the share; entropy; distance
+  float *value = nullptr;           // [rows][cols]; argmax: its share; entropy, distance: the result
 };
 
-// Computes the local histograms of pictures of one size, with one set of parameters. The parameters belong to
-// the object because its scratch memory and its tiles are chosen for them. Not thread-safe: use one instance
-// per stream.
+// Computes the local histograms of pictures of one size, with one set of parameters. The parameters belong to the
+// object because its scratch memory and its tiles are chosen for them. Not thread-safe: use one instance per stream.
 class LocalHist {
  public:
   virtual ~LocalHist() = default;
@@ -95,10 +94,10 @@ class LocalHist {
   // integer sums. Entropy and distance are sums of rounded f32 terms in the order of the bins. Both backends write
   // the same bytes, for every order of threads.
   //
-  // input: when luma is complete; brightness does not use it. Returns an error if luma has another size, or if a
-  // pointer that the reduction needs is null. CUDA: enqueues one kernel for brightness and two for gradients, and one
-  // more for windows of 64 rows or more whose bins, and their sum if the reduction needs it, take at most 16 words: two
-  // counts or one weight each.
+  // input: when luma is complete; ignored for brightness, which reads luma in stream order. Returns an error if luma
+  // has another size, or if a pointer that the reduction needs is null. CUDA: enqueues one kernel for brightness and
+  // two for gradients. For windows of 64 rows or more it enqueues one more if the bins (and their sum, if the reduction
+  // needs it) take at most 16 words of two counts or one weight each.
   virtual Status run(ImageView<const std::uint8_t> luma, const LocalHistOutput &output, const float *model,
                      Input input = Input::in_stream_order) = 0;
   // model: [bins] f32 in the backend's memory; receives the shares of the histogram of a region of luma, all

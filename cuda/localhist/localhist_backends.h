@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Internal functions of local histograms: the factories of both backends, and the checks that both backends
-// make.
+// Internal functions of local histograms: the factories of both backends, and the checks that both backends make.
 #pragma once
 
 #include "cuda/common/backends.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU backend of local histograms. The histograms of the pixel columns, each over the height of a window,
-// move down the picture row by row, and the window slides along the columns. Each task computes a strip of
-// rows of windows.
+// The CPU backend of local histograms. The histograms of the pixel columns, each over the height of a window, move down
+// the picture row by row, and the window slides along the columns. Each task computes a strip of rows of windows.
 #include <algorithm>
 #include <array>
 
@@ -15,7 +14,8 @@ namespace cudavision::localhist {
 namespace {
 
 constexpr int kMapRowsPerTask = 16;
-// The fewest rows of windows of a task. Each task first counts as many rows of pixels as a window is high.
+// The fewest rows of windows per task. A task first counts as many rows of pixels as a window is high, and these rows
+// of windows share that cost.
 constexpr int kMinRowsPerTask = 8;
 
 template <typename Map>
@@ -95,7 +95,7 @@ class LocalHistCpu final : public LocalHist {
       slide_rows<kWide>(first_row, end_row, scratch, output, model);
   }
 
-  // Computes the windows of rows [first_row, end_row) of the map.
+  // Computes the rows [first_row, end_row) of windows, and writes their results.
   template <SumKind kind>
   void slide_rows(int first_row, int end_row, Scratch<Map> &scratch, const LocalHistOutput &output,
                   const float *model) {

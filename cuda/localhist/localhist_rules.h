@@ -82,7 +82,7 @@ CUDAVISION_HOST_DEVICE inline Reduced reduce_bin(LocalHistReduction reduction, R
   return so_far;
 }
 
-// Called after the last bin.
+// Turns the intermediate result after the last bin into the final one.
 CUDAVISION_HOST_DEVICE inline Reduced finish_reduction(LocalHistReduction reduction, Reduced reduced,
                                                        float total) {
   if (reduction == LocalHistReduction::argmax && total > 0) reduced.value /= total;

@@ -23,8 +23,8 @@ HWY_INLINE hn::Vec<D> load_column(D d, const Column *column) {
     return hn::PromoteTo(d, hn::LoadU(hn::Rebind<Column, D>(), column));
 }
 
-// Slides along the row with one vector of bins, starting at `bin`; `used` of its lanes exist. Where possible
-// a whole vector is stored: the excess lanes overwrite the first bins of the next window, which
+// Computes one vector of bins, from `bin` on, of every window of the row; `used` of its lanes hold existing bins. Where
+// possible a whole vector is stored: the excess lanes overwrite the first bins of the next window, which
 // slide_vectors() writes later.
 template <SumKind kind>
 void slide_vector(const RowShape &shape, const void *columns, const void *first, int bin, float unit,
@@ -42,7 +42,7 @@ void slide_vector(const RowShape &shape, const void *columns, const void *first,
   auto sums = hn::LoadU(d, static_cast<const typename Types::Sum *>(first) + bin);
   for (int col = 0;;) {
     hn::Vec<decltype(elements)> numbers;
-    if constexpr (kind == SumKind::weights32)  // below 2^31
+    if constexpr (kind == SumKind::weights32)  // the sums are below 2^31
       numbers = hn::Mul(hn::ConvertTo(elements, hn::BitCast(hn::RebindToSigned<decltype(d)>(), sums)),
                         hn::Set(elements, unit));
     else
@@ -87,8 +87,7 @@ HWY_AFTER_NAMESPACE();
 namespace cudavision::localhist {
 namespace {
 
-// Sums of 64 bits are processed one bin at a time, because not all instruction sets can convert vectors of
-// them to f32.
+// Sums of 64 bits are processed one bin at a time, because not all instruction sets can convert vectors of them to f32.
 void slide_wide(const std::uint32_t *columns, const std::uint64_t *first, const RowShape &shape, float unit,
                 float *out, std::ptrdiff_t out_stride) {
   for (int bin = 0; bin < shape.bins; ++bin) {

@@ -6,7 +6,7 @@
 
 namespace cudavision::localhist {
 
-// The bins of a column are padded to a multiple of this number, which is the largest vector used.
+// The bins of a column are padded to a multiple of this number, the most lanes that slide_row() uses.
 constexpr int kVectorBins = 16;
 
 // The shape of one row of windows.
@@ -17,8 +17,7 @@ struct RowShape {
   int column_stride = 0;  // elements from one column to the next: a multiple of kVectorBins
 };
 
-// The types of a SumKind: of the sums over a column, of the sums over a window, and of the numbers that are
-// written.
+// The types of a SumKind: of the sums over a column, of the sums over a window, and of the numbers that are written.
 template <SumKind kind>
 struct SumTypes {
   using Column = std::uint16_t;
@@ -38,11 +37,10 @@ struct SumTypes<SumKind::weights64> {
   using Element = float;
 };
 
-// Computes the histograms of a row of windows. columns: [pixel columns][column_stride] elements of type
-// Column. first: [column_stride] elements of type Sum, the sums of the first window. The bins of window c are
-// written to out + c out_stride, as Elements; out_stride must be at least `bins`. Weighted sums are
-// multiplied by `unit`. Elements between the bins of two windows may be overwritten, but none behind the
-// bins of the last window.
+// Computes the histograms of a row of windows. columns: [pixel columns][column_stride] elements of type Column. first:
+// [column_stride] elements of type Sum, the sums of the first window. The bins of window c are written to out + c
+// out_stride, as Elements; out_stride must be at least `bins`. Weighted sums are multiplied by `unit`. Elements between
+// the bins of two windows may be overwritten, but none behind the bins of the last window.
 void slide_row(SumKind kind, const void *columns, const void *first, const RowShape &shape, float unit,
                void *out, std::ptrdiff_t out_stride);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The kernels that compute the samples of gradients, and the histogram of a model's region.
+// The kernels that compute the samples of gradients, which are a bin and a weight for each pixel, and the histogram of
+// the region that a model is taken from.
 #include "cuda/localhist/samples_cuda.h"
 
 #include <cuda_runtime.h>
@@ -17,8 +18,8 @@ constexpr int kModelThreads = 256;
 
 constexpr int kRun = 8;  // neighbouring pixels of a thread
 
-// Loads the pixels x - 1 to x + kRun of a row. Outside the picture its border pixels are repeated.
-// whole_words: as has_whole_words(); then x is a multiple of a word's size.
+// Loads the pixels x - 1 to x + kRun of a row. Outside the picture its border pixels are repeated. whole_words: what
+// has_whole_words() returns; if it is true, x must be a multiple of a word's size.
 __device__ inline void load_run(const std::uint8_t *row, int x, int width, bool whole_words,
                                 int (&pixels)[kRun + 2]) {
   if (whole_words && x + kRun <= width) {
@@ -40,8 +41,8 @@ __device__ inline void load_run(const std::uint8_t *row, int x, int width, bool 
   }
 }
 
-// The gradients of kRun neighbouring pixels, as gradient_of() defines them. pixels: the rows above, of and below these
-// pixels. The sums along columns are computed once for all pixels that need them.
+// Computes the gradients of kRun neighbouring pixels, as gradient_of() defines them. pixels: the row above these
+// pixels, their row, and the row below. The sums along columns are computed once for all pixels that need them.
 __device__ inline void gradients_of_run(GradientOperator op, const int (&pixels)[3][kRun + 2],
                                         Gradient (&gradients)[kRun]) {
   if (op == GradientOperator::roberts) {
@@ -64,8 +65,8 @@ __device__ inline void gradients_of_run(GradientOperator op, const int (&pixels)
                     weights.middle * difference[k + 1] + weights.side * (difference[k] + difference[k + 2])};
 }
 
-// Writes the samples of kRun pixels from x on, as far as the row has them: all at once if it has kRun. For this, x must be
-// a multiple of kRun, and the row must be aligned to kRun elements.
+// Writes the samples of pixels [x, x + kRun), as far as they lie in the row, with one store if all of them do. For
+// this, x must be a multiple of kRun, and the row must be aligned to kRun elements.
 template <typename Map>
 __device__ void store_run(Map *row, int x, int width, const Map (&samples)[kRun]) {
   struct alignas(kRun * sizeof(Map)) Run {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The sources of samples that kernels read: what each pixel adds to a histogram.
+// The sources from which kernels read samples. A sample is the bin and the weight that a pixel adds to a histogram.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,7 @@
 
 namespace cudavision::localhist {
 
-// Element: what is stored for a pixel in `pixels`. sample_of() is the sample that it stands for: computed from
-// the luma here, and unpacked from a map by MapSource.
+// Computes samples from the luma. Element: the type of a pixel in `pixels`, which sample_of() converts to a sample.
 struct BrightnessSource {
   using Element = std::uint8_t;
   ImageView<const Element> pixels;
@@ -17,7 +16,7 @@ struct BrightnessSource {
 
   CUDAVISION_HOST_DEVICE Sample sample_of(Element value) const { return {brightness_bin(value, bins), 1}; }
 };
-// Map: BinMap or WeightMap.
+// Unpacks samples that map_gradients() has computed. Map: BinMap or WeightMap (samples_rules.h).
 template <typename Map>
 struct MapSource {
   using Element = Map;
@@ -26,7 +25,7 @@ struct MapSource {
   CUDAVISION_HOST_DEVICE Sample sample_of(Map packed) const { return unpack(packed); }
 };
 
-// The pixels of a column from a row on.
+// A pointer to a pixel, which move() advances along the pixel's column by a multiple of the pitch.
 template <typename Source>
 struct PixelColumn {
   const typename Source::Element *pixel;

@@ -10,9 +10,9 @@ namespace {
 // Interleaved histograms of at least this many words are written directly to global memory, because
 // neighbouring threads then write at least 64 neighbouring bytes.
 constexpr int kDirectWords = 16;
-// Sums over a span of columns have 32 bits, or 16 of each bin of counts.
+// The most columns of a span. The sums over a span must fit 32 bits, or 16 bits for each bin of counts.
 constexpr int kMaxSpan = 32;
-constexpr int kMaxThreadsOfMultiprocessor = 1024;  // by the registers of slide_windows_kernel
+constexpr int kMaxThreadsOfMultiprocessor = 1024;  // limited by the registers of slide_windows_kernel
 
 int element_bytes(const LocalHistShape &shape) { return shape.element == LocalHistElementType::u16 ? 2 : 4; }
 
@@ -22,7 +22,7 @@ RowOutput output_of(const LocalHistParams &p, const TilePlan &plan) {
   return p.layout == LocalHistLayout::interleaved && is_wide ? RowOutput::direct : RowOutput::staged;
 }
 
-// Divides `count` things into as few equal parts as there are parts of `most`; returns the size of a part.
+// Divides `count` things into the fewest equal parts of at most `most` things; returns the size of a part, rounded up.
 int equal_part(int count, int most) { return divide_up(count, divide_up(count, most)); }
 
 TilePlan make_plan(const LocalHistParams &p, const LocalHistShape &shape, int words, int threads, int segment,
@@ -50,7 +50,8 @@ TilePlan make_plan(const LocalHistParams &p, const LocalHistShape &shape, int wo
     plan.stage_stride = (plan.words * per_word) | 1;
     plan.stage_bytes = plan.cols * plan.stage_stride * 4;
   }
-  // The row begins where its place in global memory begins within 16 bytes.
+  // The staged row begins as far after a multiple of 16 bytes as its destination in global memory (stage_shift()), so
+  // it needs up to 16 bytes more.
   if (plan.output == RowOutput::staged)
     plan.stage_bytes = 16 + plan.cols * plan.group_bins * element_bytes(shape);
   return plan;
@@ -58,7 +59,7 @@ TilePlan make_plan(const LocalHistParams &p, const LocalHistShape &shape, int wo
 
 // Estimates the instructions that a thread executes before the first row of a tile.
 double cost_of_count(const TilePlan &plan, const LocalHistParams &p) {
-  // On average as many rows as a strip has lie in a strip that is not whole.
+  // On average kStripRows rows of a window, counted one by one, lie in strips that the window covers only in part.
   const double column = plan.sums_strips
                             ? 19.0 * kStripRows + 4.0 * plan.words * (3 + p.window.height / kGroupRows)
                             : 19.0 * p.window.height;
@@ -81,13 +82,14 @@ double cost_of_row(const TilePlan &plan, const LocalHistParams &p) {
   return cost;
 }
 
-// Chooses the rows of a tile. Each tile first counts as many rows of pixels as a window is high, so that tall
-// tiles take fewer instructions, and many tiles fill the device better. Returns the estimated time of a frame in
-// cycles: alone on the device, plus its share of a device that other streams fill.
+// Chooses the number of rows of a tile, and stores it in *plan. Each tile first counts as many rows of pixels as a
+// window is high, so that tall tiles take fewer instructions, but many small tiles fill the device better. Returns the
+// estimated time of a frame in cycles: its time alone on the device, plus its share of the time of a device that other
+// streams fill.
 double choose_rows(const LocalHistParams &p, const LocalHistShape &shape, const DeviceLimits &limits,
                    TilePlan *plan) {
-  // A warp alone issues an instruction in about 14 cycles, because each waits for the one before. A
-  // multiprocessor issues about 2.4 in each cycle.
+  // A single warp issues an instruction every 14 cycles or so, because each instruction waits for the one before. A
+  // multiprocessor with many warps issues about 2.4 instructions per cycle.
   constexpr double kCyclesAlone = 14, kIssued = 2.4;
   const double warps = plan->threads / 32.0;
   const auto most = static_cast<std::size_t>(kMaxThreadsOfMultiprocessor / plan->threads);
@@ -98,7 +100,7 @@ double choose_rows(const LocalHistParams &p, const LocalHistShape &shape, const 
   const double row = cost_of_row(*plan, p), count = cost_of_count(*plan, p);
   double least = 0;
   for (int waves = 1; waves <= 4; ++waves)
-    for (int blocks = 1; blocks <= fit; ++blocks) {  // at the same time on a multiprocessor
+    for (int blocks = 1; blocks <= fit; ++blocks) {  // blocks on a multiprocessor at the same time
       const int strips = std::max(1, waves * blocks * limits.multiprocessors / tiles_across);
       const int rows = divide_up(shape.rows, strips);
       const double instructions = (count + rows * row) * divide_up(plan->groups, z);
@@ -119,7 +121,8 @@ TilePlan plan_tiles(const LocalHistParams &params, const LocalHistShape &shape, 
   const int total = needs_total(params) ? 1 : 0;
   TilePlan best;
   double least = 0;
-  // Groups are for histograms that do not fit: blocks of different groups write to the same sectors of memory.
+  // Bins are divided into groups only if a whole histogram does not fit shared memory, because blocks of different
+  // groups write to the same sectors of global memory.
   for (int groups = 1; best.cols == 0; groups *= 2)
     for (int threads = 128; threads <= kMaxBlockThreads; threads *= 2)
       for (int segment = 1; segment <= kMaxSpan; segment *= 2) {

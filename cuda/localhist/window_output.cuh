@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The output of a block: histograms, written directly or from a staging area in shared memory, or their
-// reductions.
+// The output of a block: histograms, written directly or from a staging area in shared memory, or their reductions.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,10 +11,10 @@
 
 namespace cudavision::localhist {
 
-// The kernel's parameters, passed by value.
+// The parameters of slide_windows_kernel, passed by value.
 struct Windows {
   TilePlan plan;
-  int rows, cols;  // of the map
+  int rows, cols;  // of windows in the picture
   Size window;
   int stride_x, stride_y, bins;
   LocalHistLayout layout;
@@ -27,7 +26,7 @@ struct Windows {
   const float *model;
 };
 
-// The windows of a tile in one row: `cols` windows of row y of the map, from column first_col on.
+// One row of a tile: `cols` windows in row y of the picture's windows, from column first_col on.
 struct WindowRow {
   int y, first_col, cols;
 
@@ -36,8 +35,8 @@ struct WindowRow {
   }
 };
 
-// The row begins as many elements after the start of the staging area as its place in global memory lies behind
-// a multiple of 16 bytes, so that both are aligned alike. 0 for planes, which are copied one element at a time.
+// How many elements after the start of the staging area a row begins: as many as its destination in global memory lies
+// behind a multiple of 16 bytes, so that both are aligned alike. 0 for planes, which are copied one element at a time.
 template <typename Element>
 __device__ int stage_shift(const Windows &w, const WindowRow &row) {
   if (w.layout == LocalHistLayout::planar) return 0;
@@ -53,7 +52,7 @@ __device__ int stage_shift(const Windows &w, const WindowRow &row) {
 template <typename Sums, RowOutput kOutput>
 class WordWriter {
  public:
-  // row: the first row of the tile. col: the first of the windows.
+  // row: the first row of the tile. col: the column of the first of the windows in the tile.
   template <typename Tile>
   __device__ WordWriter(const Windows &w, const Tile &tile, const WindowRow &row, int col, int word)
       : unit_(w.unit) {
@@ -76,7 +75,7 @@ class WordWriter {
     }
   }
 
-  // Begins the next row of the output. shift: by how many elements its first one is displaced in the staging area.
+  // Begins the next row of the output. shift: what stage_shift() returns for a staged row, otherwise 0.
   __device__ void begin_row(int shift) {
     out_ = row_ + shift;
     row_ += to_row_;
@@ -102,14 +101,15 @@ class WordWriter {
   }
 
   Element *row_, *out_ = nullptr;
-  int bins_;  // of the word, if less than Sums::kBins
+  int bins_;  // the bins that are left from this word on; at most Sums::kBins are written
   int to_window_, to_bin_;
   long long to_row_ = 0;
   float unit_;
   bool writes_pairs_ = false;
 };
 
-// Copies `count` elements from the staging area, from element `shift` on; both are aligned alike.
+// Copies `count` elements from element `shift` of the staging area on to `out`, which lies as many elements behind a
+// multiple of 16 bytes.
 template <typename Element>
 __device__ void copy_aligned(const TilePlan &plan, const unsigned char *stage, int shift, int count,
                              Element *out) {
@@ -134,7 +134,7 @@ __device__ void write_staged(const Windows &w, const Tile &tile, const WindowRow
   auto *out = static_cast<Element *>(w.output.histograms);
   if (w.layout == LocalHistLayout::interleaved)
     return copy_aligned(w.plan, tile.stage, shift, row.cols * bins, out + row.index(w, 0) * w.bins);
-  // Each warp copies bins.
+  // With the planar layout, each warp copies one bin of all windows at a time.
   constexpr int kWarp = 32;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   for (int bin = static_cast<int>(threadIdx.x) / kWarp; bin < bins; bin += w.plan.threads / kWarp) {

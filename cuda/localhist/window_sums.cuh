@@ -9,13 +9,11 @@
 
 namespace cudavision::localhist {
 
-// All classes have the same members. kBins: the bins of a word. kCounts: every sample counts 1. kPairs: two
-// elements take a word. add(), move(): with the word of a column.
-// bits(i): the sum of bin i in 32 bits; number() converts these to f32, and element() to Element, the type
-// that is written.
+// All classes of this file have the same members. kBins: the bins of a word. kCounts: whether every sample counts 1.
+// kPairs: whether two elements of the output fit one word. add(), move(): take words of columns (column_tile.cuh).
+// bits(i): the sum of bin i in 32 bits; number() converts these to f32, and element() to Element, the output's type.
 
-// Both sums stay less than 2^16. A carry from the lower to the upper half that an addition makes is undone by
-// a later subtraction.
+// Two sums of 16 bits in one word. Both stay below 2^16, so that carries and borrows between them in move() cancel out.
 struct Counts16 {
   static constexpr int kBins = 2;
   static constexpr bool kCounts = true, kPairs = true;

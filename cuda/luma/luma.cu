@@ -9,7 +9,7 @@
 namespace cudavision::luma {
 namespace {
 
-constexpr int kPixels = 4;  // per thread: four packed pixels make whole words
+constexpr int kPixels = 4;  // pixels per thread: four packed pixels fill whole 32-bit words
 
 // kStep: bytes per pixel. Loads words if the thread's pixels are aligned, and bytes otherwise.
 template <int kStep>
@@ -25,8 +25,7 @@ static __global__ void __launch_bounds__(kBlockX *kBlockY)
 #pragma unroll
     for (int i = 0; i < kStep; ++i) words[i] = reinterpret_cast<const unsigned *>(source)[i];
   } else {
-    // Only three bytes of each pixel are read: the padding byte of the last pixel may lie outside the frame's
-    // memory.
+    // Only three bytes of each pixel are read: the padding byte of the last pixel may lie outside the frame's memory.
 #pragma unroll
     for (int i = 0; i < kPixels; ++i)
 #pragma unroll
@@ -47,7 +46,7 @@ static __global__ void __launch_bounds__(kBlockX *kBlockY)
   }
 }
 
-// Copies the Y component of planar or packed YUV.
+// Copies component 0 of a YUV or gray frame, and expands it if `range` is LumaRange::full.
 static __global__ void __launch_bounds__(kBlockX *kBlockY)
     y_luma_kernel(Component source, ImageView<std::uint8_t> luma, LumaRange range) {
   const int first = static_cast<int>(blockIdx.x) * kBlockX * kPixels + static_cast<int>(threadIdx.x);

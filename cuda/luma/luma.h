@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Extracts the 8-bit luma of a frame: Y as it is or expanded, or computed from R, G and B as by cv::cvtColor.
+// Extracts the 8-bit luma of a frame: Y, as is or expanded to full range, or computed from RGB as cv::cvtColor does.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +22,19 @@ CUDAVISION_HOST_DEVICE constexpr std::uint8_t luma_of_rgb(int r, int g, int b) {
 
 enum class LumaRange {
   as_is,
-  full,  // Y of the limited range becomes that of the full range; the luma of RGB stays
+  full,  // Y is expanded from the limited to the full range; the luma of RGB is not changed
 };
 
-// The full-range value of a limited-range Y: (y - 16) * 255 / 219, rounded to nearest and limited to 0 to 255. No value
-// lies halfway between two integers.
+// The full-range value of a limited-range Y: (y - 16) * 255 / 219, limited to 0 to 255 and rounded to nearest. (The
+// quotient is never halfway between two integers.)
 CUDAVISION_HOST_DEVICE constexpr std::uint8_t full_range_luma(std::uint8_t y) {
   const int above = y < 16 ? 0 : y > 235 ? 219 : y - 16;
   return static_cast<std::uint8_t>((above * 510 + 219) / 438);
 }
 
-// Sets luma, h x w, uint8, to the luma of the pixels of frame. Both must have the same size, be in the
-// backend's memory and not overlap. If luma is a separate plane of the frame (Frame::has_luma_plane), callers
-// can read it in place as it is; this function copies it all the same. CUDA: enqueues one kernel. Errors: different
-// sizes, and errors of the device.
+// Writes the luma of the frame's pixels to `luma`. Both images must have the same size, be in the backend's memory and
+// not overlap. If the luma is a separate plane of the frame (Frame::has_luma_plane()), callers can read this plane
+// instead; this function would copy it. CUDA: enqueues one kernel. Errors: different sizes, and errors of the device.
 Status extract_luma(const Execution &execution, const Frame &frame, ImageView<std::uint8_t> luma,
                     LumaRange range = LumaRange::as_is);
 

@@ -14,7 +14,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Computes the luma of a row of packed RGB. weights: of bytes 0 to 2 of a pixel, in memory order.
 //
-// 16 bits suffice. Write each weight as w = 256 u + v, and let A and B be the sums of the bytes weighted by u
+// 16-bit lanes suffice. Write each weight as w = 256 u + v, and let A and B be the sums of the bytes weighted by u
 // and by v. Then the luma, with all divisions rounded down, is
 //   (256 A + B + 2^14) / 2^15 = (A + B / 256 + 64) / 128, with A at most 127 * 255 and B at most 256 * 255.
 template <int kStep>
@@ -23,7 +23,7 @@ void packed_row(const std::uint8_t *row, const int *weights, int width, std::uin
   const hn::ScalableTag<std::uint16_t> d16;
   const hn::Rebind<std::uint8_t, decltype(d16)> half;
   const int lanes = static_cast<int>(hn::Lanes(d8)), part = static_cast<int>(hn::Lanes(d16));
-  HWY_ALIGN std::uint8_t channel[3][HWY_MAX_BYTES];  // one vector each
+  HWY_ALIGN std::uint8_t channel[3][HWY_MAX_BYTES];  // one vector for each of the bytes 0 to 2
   int x = 0;
   for (; x + lanes <= width; x += lanes) {
     hn::Vec<decltype(d8)> c0, c1, c2, unused;

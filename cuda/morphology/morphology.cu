@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of morphology: one kernel for all passes. A block has the bits of its tile and of a halo around it in
-// shared memory; every pass makes the part of them smaller that is right, until the tile is left.
+// The CUDA backend of morphology: one kernel for all passes. A block holds the bits of its tile and of a halo around it
+// in shared memory. After each pass, fewer of the halo's bits are right, because pixels beyond the halo are unknown;
+// after the last pass, those of the tile still are.
 #include <cuda_runtime.h>
 
 #include "cuda/common/grid_cuda.h"
@@ -20,8 +21,8 @@ constexpr int kHaloWords = kMaxHalo / kWordPixels;
 constexpr int kWords = kTileWords + 2 * kHaloWords, kRows = kTileRows + 2 * kMaxHalo;
 static_assert(kMaxHalo % kWordPixels == 0);
 
-// A pass at the border of these words reads one word or up to 16 rows outside of them; what it gets there does not reach the
-// tile.
+// The bits have a margin of one word on the left and right and of 16 rows above and below, because a pass reads that
+// far beyond the halo. What it reads there does not reach the tile.
 constexpr int kPitch = kWords + 2;
 struct Bits {
   static constexpr int kCount = (kRows + 2 * kMaxMorphologyRadius) * kPitch;
@@ -30,8 +31,9 @@ struct Bits {
   __device__ std::uint32_t *at(int row, int i) { return &word[row + kMaxMorphologyRadius][i + 1]; }
 };
 
-// The dilation of a word. window(dy): of the row dy rows below. Each row is widened by the steps between its reach and that
-// of the rows further out.
+// Dilates a word by the shape of a pass. window(dy): the word's window (window_of()) in the row dy rows below. Rows are
+// added from the centre outward. Before each one, the bits so far are widened by the difference between two reaches, so
+// that in the end row dy has been widened by reach[dy].
 template <typename Window>
 __device__ std::uint32_t dilated_word(const Pass &pass, const Window &window) {
   std::uint64_t bits = window(0);
@@ -52,7 +54,7 @@ static __global__ void __launch_bounds__(kThreads)
   const int rows = kTileRows + 2 * passes.halo;
   const int first_row = static_cast<int>(blockIdx.y) * kTileRows - passes.halo;
   const int first_word = static_cast<int>(blockIdx.x) * kTileWords - kHaloWords;
-  // The pixels of the picture in word i of a row.
+  // Which bits of word i of a row belong to pixels of the picture.
   const auto inside = [&](int row, int i) {
     const int y = first_row + row;
     return y < 0 || y >= mask.height ? 0 : pixels_inside(first_word + i, mask.width);
@@ -63,7 +65,7 @@ static __global__ void __launch_bounds__(kThreads)
   wait_for_kernel_ahead();
   __syncthreads();
 
-  // Four neighbouring threads read a word.
+  // Four neighbouring threads read one word, eight pixels each.
   for (int k = thread; k < rows * kWords * 4; k += kThreads) {
     const int row = k / (kWords * 4), i = k / 4 % kWords, part = k % 4 * 8;
     const std::uint32_t valid = inside(row, i);

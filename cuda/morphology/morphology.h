@@ -14,7 +14,7 @@ namespace cudavision {
 
 constexpr int kMaxMorphologyRadius = 16, kMaxMorphologies = 2;
 
-// The set of pixels around the origin that a pixel is compared with: 2 radius + 1 pixels wide and high, as
+// The structuring element, the set of pixels around a pixel that a step looks at: 2 radius + 1 pixels wide and high, as
 // cv::getStructuringElement makes it.
 enum class MorphologyShape { rectangle, ellipse };
 
@@ -32,26 +32,26 @@ struct Morphology {
 
 struct MorphologyParams {
   MorphologyShape shape = MorphologyShape::ellipse;
-  int count = 0;  // of steps; the first one is done first
+  int count = 0;  // the number of steps; steps[0] is done first
   Morphology steps[kMaxMorphologies];
-  bool complement = false;  // the result is what is not set after the last step
+  bool complement = false;  // the result is inverted: the pixels that are not set after the last step
 };
 
 struct MorphologyRanges {
   static constexpr Range<int> radius{0, kMaxMorphologyRadius};
 };
 
-// The error names what is out of its range.
+// Returns an error that names the parameter that is out of its range.
 Status validate(const MorphologyParams &params);
 
 // Cleans masks of one size. Not thread-safe: use one instance per stream.
 class MaskCleaner {
  public:
   virtual ~MaskCleaner() = default;
-  // Sets `cleaned` to 255 where a pixel is set after all steps (with `complement`: is not set), and otherwise to 0. A pixel of `mask` is set if it is 255.
-  // Pixels outside of the picture do not count: neither do they let a pixel become set, nor keep it from staying set. Both
-  // images are height x width, lie in the backend's memory, and must not overlap. CUDA: enqueues one kernel. Errors: invalid
-  // parameters, images of another size, and errors of the device.
+  // Sets `cleaned` to 255 where a pixel is set after all steps (with `complement`: is not set), and otherwise to 0. A
+  // pixel of `mask` is set if it is 255. Pixels outside the picture neither let a dilation set a pixel nor let an
+  // erosion remove one. Both images are height x width, lie in the backend's memory, and must not overlap. CUDA:
+  // enqueues one kernel. Errors: invalid parameters, images of another size, and errors of the device.
   virtual Status run(ImageView<const std::uint8_t> mask, const MorphologyParams &params,
                      ImageView<std::uint8_t> cleaned) = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU backend of morphology: one pass after the other over bits.
+// The CPU backend of morphology: runs one pass after the other over the whole picture, with one bit per pixel.
 #include <algorithm>
 #include <utility>
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kRowsPerTask = 32;
 
-// The windows of a picture of bits, with as many rows of zeros above and below as a pass reads.
+// The windows (window_of()) of a picture, with kMaxMorphologyRadius rows of zeros above and below for passes to read.
 class Windows {
  public:
   explicit Windows(Size size)
@@ -30,7 +30,7 @@ class Windows {
   Array<std::uint64_t> data_;
 };
 
-// A row of a thread: words with a zero before and behind them, and windows.
+// A thread's scratch memory for one row: its words, with a zero word before and behind them, and its windows.
 struct RowScratch {
   explicit RowScratch(int count)
       : words(static_cast<std::size_t>(count) + 2), windows(static_cast<std::size_t>(count)) {}
@@ -90,7 +90,7 @@ class MaskCleanerCpu final : public MaskCleaner {
     }
   }
 
-  // Makes the windows of a row, or those of its complement.
+  // Stores the windows of a row, or those of its complement.
   void store_row(std::uint32_t *words, bool complement, std::uint64_t *windows) const {
     if (complement)
       for (int i = 0; i < words_; ++i) words[i] = ~words[i];
@@ -98,8 +98,9 @@ class MaskCleanerCpu final : public MaskCleaner {
     for (int i = 0; i < words_; ++i) windows[i] = window_of(words + i);
   }
 
-  // Sets `bits` to the dilation of row y. Each row is widened by the steps between its reach and that of the rows further
-  // out. Every loop is over the whole row, so that the compiler vectorises it.
+  // Dilates row y; the result is word_of() of each element of `bits`. Rows are added from the centre outward. Before
+  // each one, the bits so far are widened by the difference between two reaches, so that in the end the rows dy away
+  // have been widened by reach[dy]. Every loop is over the whole row, so that the compiler vectorises it.
   void dilate_row(const Pass &pass, int y, std::uint64_t *bits) {
     const auto shift = [&](int n) {
       for (int i = 0; i < words_; ++i) bits[i] |= bits[i] << n | bits[i] >> n;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Box filters: the sums over the windows of all pixels of a tile, in shared memory.
 //
-// The sum over one row of the window slides along the row: the next one is the last one plus the product of the pixel
-// that comes and minus the product of the pixel that goes. Both products are one instruction (dot.cuh), because the
-// derivatives -g(c) and g(c + window) are the halves of a word, and the pixels J(c) and J(c + window) the bytes of
-// another. The sums of the rows then slide down the columns in the same way.
+// The sum over one row of the window slides along the row: the next sum is the last one, plus the product of the pixel
+// that enters the window, minus the product of the pixel that leaves it. One instruction (dot.cuh) computes both
+// products: with g for Ix or Iy, the halves of one word hold the derivatives -g(c) and g(c + window), and two bytes of
+// another word hold the pixels J(c) and J(c + window). The sums of rows are then summed along the columns in the same
+// way.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,25 +17,23 @@ namespace cudavision::opticalflow {
 
 constexpr int kBoxSide = 16;                      // side of a tile in pixels
 constexpr int kBoxThreads = kBoxSide * kBoxSide;  // one per pixel
-constexpr int kRun = kBoxSide;                    // neighbouring sums of a row that one thread computes: all
-constexpr int kDownRun = 8;                       // neighbouring sums of a column that one thread computes
-// The box filters serve cells that differ by at most this many pixels, in x and y, from the cell of the
-// tile's middle.
+constexpr int kRun = kBoxSide;  // neighbouring sums that one thread computes in a row of the tile: all
+constexpr int kDownRun = 8;     // neighbouring sums of a column that one thread computes
+// The box filters serve cells that differ by at most this many pixels, in x and y, from the cell of the tile's middle.
 constexpr int kBoxMargin = 4;
 constexpr int kBoxCells = 2 * kBoxMargin + 1;  // in x or y
-constexpr int kSumPitch = kBoxSide + 1;        // odd, because the lanes of a warp write neighbouring rows
+constexpr int kSumPitch = kBoxSide + 1;        // odd, because lanes write neighbouring rows at the same time
 
-// Where the parts of a tile lie in shared memory. A window has at most as many rows as tasks of sum_rows() fit the
-// threads of a block.
+// The layout of a tile in shared memory. sum_rows() has four tasks per row, and the block has a thread for each.
 struct BoxLayout {
-  int rows;                     // of the windows of all pixels
+  int rows;                     // that the windows of all pixels cover
   int gradient_pitch;           // words; odd
   int pixel_rows, pixel_pitch;  // the pitch in 16-bit elements; an odd number of words
 
-  // Of one derivative.
+  // The words of one derivative, Ix or Iy.
   CUDAVISION_HOST_DEVICE constexpr int gradient_words() const { return rows * gradient_pitch; }
   CUDAVISION_HOST_DEVICE constexpr int pixel_words() const { return pixel_rows * pixel_pitch / 2; }
-  // The sums of rows, of one derivative and one row of corners.
+  // The elements of a plane, which holds the sums of one derivative for the upper or the lower corners of a cell.
   CUDAVISION_HOST_DEVICE constexpr int plane() const { return rows * kSumPitch; }
   CUDAVISION_HOST_DEVICE constexpr int sum_words() const { return 2 * 2 * 2 * plane(); }
   CUDAVISION_HOST_DEVICE constexpr int bytes() const {
@@ -45,7 +44,7 @@ static_assert((kBoxSide + 2 * kMaxRadius) * 4 <= kBoxThreads);
 
 CUDAVISION_HOST_DEVICE constexpr BoxLayout box_layout(int window) {
   const int rows = kBoxSide + window - 1, corners = kBoxCells + 1;
-  // A run sums its first window, and slides kRun - 1 times.
+  // A thread of sum_rows() sums its first window, and then slides it kRun - 1 times.
   const int columns = window > kRun ? window : kRun;
   const int pixels = (columns + corners) / 2 * 2;
   return {.rows = rows,
@@ -54,7 +53,7 @@ CUDAVISION_HOST_DEVICE constexpr BoxLayout box_layout(int window) {
           .pixel_pitch = pixels / 2 % 2 == 1 ? pixels : pixels + 2};
 }
 
-// In how many turns a warp loads a row of pixels. It loads a row of derivatives in one.
+// In how many turns a warp loads a row of pixels. A row of derivatives takes one turn.
 constexpr int kColumnTurns = 2;
 static_assert(box_layout(2 * kMaxRadius + 1).pixel_pitch <= 32 * kColumnTurns);
 static_assert(box_layout(2 * kMaxRadius + 1).gradient_pitch <= 32);
@@ -63,13 +62,13 @@ static_assert(box_layout(2 * kMaxRadius + 1).gradient_pitch <= 32);
 // size needs no padding.
 struct alignas(16) BoxState {
   int requests[kBoxCells * kBoxCells];          // the pixels that need each cell next
-  int middle_x, middle_y;                       // floor(d) of the tile's middle pixel before the first step
-  int followed;                                 // the unfinished pixel that the box filters follow
+  int middle_x, middle_y;                       // the middle cell of `requests`
+  int followed;                                 // the unfinished pixel that follow_unfinished() has chosen
   FromSums from[kBoxSide * kBoxSide];           // the sum of (Ix, Iy) I over the window of each pixel
   StructureTensor tensor[kBoxSide * kBoxSide];  // of the window of each pixel
 };
 
-// The pixels of a picture in pairs, see above. They take one byte or two.
+// The pixels J(c), in `going`, and J(c + window) of a picture. Together, they are `both`.
 union PixelPair {
   std::uint16_t both;
   std::uint8_t going;
@@ -90,10 +89,9 @@ __device__ inline int thread_read_anew() {
 struct BoxTile {
   BoxLayout layout;
   int window;
-  unsigned
-      *gradient;  // [x or y][row][column]: -g(column) in the lower half, g(column + window) in the upper one
-  PixelPair *pixels;  // [row][column]: J(column) and J(column + window)
-  int2 *sums;         // [derivative][row of corners][row][column]: the sums for the left and the right corner
+  unsigned *gradient;  // [x or y][row][column]: -g(column) (lower half), g(column + window) (upper half)
+  PixelPair *pixels;   // [row][column]: J(column) and J(column + window)
+  int2 *sums;  // [derivative][row of corners][row][column]: the sums for the left and the right corner
 
   __device__ const unsigned *gradient_row(int derivative, int row) const {
     return gradient + derivative * layout.gradient_words() + row * layout.gradient_pitch;
@@ -101,20 +99,20 @@ struct BoxTile {
   __device__ int2 *plane(int derivative, int below) const {
     return sums + (derivative * 2 + below) * layout.plane();
   }
-  // Reads the sums of a derivative for the four corners, of this thread's pixel.
+  // Reads the sums of a derivative at this thread's pixel, for the four corners of the cell.
   __device__ void read_sums(int derivative, int (&corners)[4]) const {
     const int thread = thread_read_anew(), at = thread / kBoxSide * kSumPitch + thread % kBoxSide;
     const int2 above = plane(derivative, 0)[at], below = plane(derivative, 1)[at];
     corners[0] = above.x, corners[1] = above.y, corners[2] = below.x, corners[3] = below.y;
   }
-  // For the sums of one product: [product][row][column].
+  // The same memory as planes of int, for sum_tensors(): [product][row][column].
   __device__ int *single_plane(int product) const {
     return reinterpret_cast<int *>(sums) + product * layout.plane();
   }
 };
 
 __device__ inline BoxTile share_box_tile(int *shared, const BoxLayout &layout, int window) {
-  auto *sums = reinterpret_cast<int2 *>(shared);  // first, because they need an even number of words
+  auto *sums = reinterpret_cast<int2 *>(shared);  // first, because int2 must be aligned to 8 bytes
   auto *gradient = reinterpret_cast<unsigned *>(shared + layout.sum_words());
   return {layout, window, gradient, reinterpret_cast<PixelPair *>(gradient + 2 * layout.gradient_words()),
           sums};
@@ -122,8 +120,7 @@ __device__ inline BoxTile share_box_tile(int *shared, const BoxLayout &layout, i
 
 // --- loads: a warp takes a row at a time ---
 
-// Loads the derivatives that the windows of the tile cover; (x0, y0) is their first pixel. They are zero outside the
-// picture.
+// Loads the derivatives that the tile's windows cover, from pixel (x0, y0) on. They are zero outside the picture.
 __device__ inline void load_gradients(const DeviceWork &work, int x0, int y0, const BoxTile &tile) {
   const auto halves = [](int going, int coming) {
     return (static_cast<unsigned>(-going) & 0xffffu) | static_cast<unsigned>(coming) << 16;
@@ -167,8 +164,9 @@ __device__ inline void load_pixels(ImageView<const std::uint8_t> picture, int x0
 
 // --- the sums for the corners of a cell ---
 
-// Sums g J along the rows of the windows: each thread the sums of a row, of one derivative, for two corners beside each
-// other. J is displaced to (x, y), relative to BoxTile::pixels, for the upper left corner. All threads must call this.
+// Sums the products g J along the rows of the windows. Each thread computes the sums of one row and one derivative g,
+// for the two upper or the two lower corners of a cell. (x, y): where in BoxTile::pixels the upper left corner of the
+// cell displaces J to. All threads must call this.
 template <int kWindow>
 __device__ void sum_rows(const BoxTile &tile, int x, int y) {
   const BoxLayout &layout = tile.layout;
@@ -201,9 +199,9 @@ __device__ void sum_rows(const BoxTile &tile, int x, int y) {
   }
 }
 
-// Turns the sums of rows into sums of windows, in place: element [row][column] of a plane is then that of pixel
-// (column, row) of the tile. `planes` planes of int2 or int, as many as `sums` holds. All threads must call this.
-// Scale(sum) is stored.
+// Turns the sums of rows into sums of windows, in place: element [row][column] of a plane then belongs to pixel
+// (column, row) of the tile, and is scale(sum). planes: how many, of int2 or int, `sums` holds. All threads must call
+// this.
 template <int kWindow, typename Sum, typename Stored, typename Element, typename Scale>
 __device__ void sum_columns(const BoxTile &tile, Element *sums, int planes, const Scale &scale) {
   constexpr int kGroups = kBoxSide / kDownRun;
@@ -232,7 +230,7 @@ __device__ void sum_columns(const BoxTile &tile, Element *sums, int planes, cons
   __syncthreads();
 }
 
-// Two sums that slide at the same time, and one in 64 bits.
+// The sums of sum_columns(): two that slide at the same time, and one of 64 bits.
 struct TwoSums {
   int2 value{0, 0};
   __device__ TwoSums &operator+=(int2 more) { return value.x += more.x, value.y += more.y, *this; }
@@ -246,15 +244,15 @@ struct WideSum {
   __device__ void slide(int going, int coming) { value += coming, value -= going; }
 };
 
-// Computes the sums of g J for the corners of the cell whose upper left corner displaces J to (x, y); window_sums()
-// then reads them. All threads must call this, and must meet at a barrier before they call it again.
+// Computes the sums of g J for the corners of a cell, which window_sums() then reads. (x, y): as for sum_rows(). All
+// threads must call this, and must meet at a barrier before they call it again.
 template <int kWindow>
 __device__ void sum_windows(const BoxTile &tile, int x, int y) {
   sum_rows<kWindow>(tile, x, y);
   __syncthreads();
   sum_columns<kWindow, TwoSums, int2>(tile, tile.sums, 4, [](const TwoSums &sum) { return sum.value; });
 }
-// The sums for this thread's pixel.
+// The sums that sum_windows() has computed for this thread's pixel.
 __device__ inline CellSums window_sums(const BoxTile &tile) {
   CellSums e;
   tile.read_sums(0, e.x);
@@ -269,7 +267,7 @@ template <int kWindow>
 __device__ StructureTensor sum_tensors(const BoxTile &tile) {
   const int thread = static_cast<int>(threadIdx.x), window = kWindow > 0 ? kWindow : tile.window;
   const int product = thread / tile.layout.rows,
-            row = thread - product * tile.layout.rows;  // Ix Ix, Ix Iy, Iy Iy
+            row = thread - product * tile.layout.rows;  // product: Ix Ix, Ix Iy, Iy Iy
   if (product < 3) {
     const unsigned *a = tile.gradient_row(product / 2, row), *b = tile.gradient_row((product + 1) / 2, row);
     const auto going = [=](int k) {

@@ -56,7 +56,7 @@ __device__ inline Place own_place(const DeviceWork &work) {
           static_cast<int>(blockIdx.y) * kBoxSide + thread / kBoxSide, work.fine.size};
 }
 
-// The index of a cell in BoxState::requests, or -1 if the cell is too far from that of the tile's middle.
+// The index of a cell in BoxState::requests, or -1 if the cell is too far from the middle cell.
 __device__ inline int request_of(const BoxState &state, const DisplacementCell &cell) {
   const int x = cell.x - state.middle_x + kBoxMargin, y = cell.y - state.middle_y + kBoxMargin;
   return x >= 0 && x < kBoxCells && y >= 0 && y < kBoxCells ? kBoxCells * y + x : -1;
@@ -93,7 +93,7 @@ __device__ inline void step_in_cell(const Place &place, const TrackingRules &rul
   } while (t->running && corner.x == first.x && corner.y == first.y);
 }
 
-// Advances the pixels that need this cell of BoxState::requests. All threads must call this.
+// Makes the steps of all pixels that need a cell. request: its index in BoxState::requests. All threads must call this.
 template <int kWindow>
 __device__ void serve_cell(const DeviceWork &work, const BoxTile &tile, int request, const BoxState &state,
                            BoxTracker *track) {
@@ -128,8 +128,8 @@ __device__ bool advance_together(const DeviceWork &work, const BoxTile &tile, in
   return any;
 }
 
-// Appends the unfinished pixels to the work list (one atomic per warp), as far as they fit. Those that fit
-// count as finished here.
+// Appends the unfinished pixels to the work list (one atomic per warp), as far as the list has room for them. Those
+// that are appended count as finished here.
 __device__ inline void append_leftovers(const DeviceWork &work, const LeftoverList &list,
                                         const BoxState &state, BoxTracker *track) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -147,7 +147,8 @@ __device__ inline void append_leftovers(const DeviceWork &work, const LeftoverLi
   track->stop();
 }
 
-// Moves the reach of the box filters to the cell of an unfinished pixel. Returns false if there is none.
+// Centres BoxState::requests on the cell of an unfinished pixel, and loads the pixels of J for the new cells. Returns
+// false if all pixels are finished.
 __device__ inline bool follow_unfinished(const DeviceWork &work, int x0, int y0, const BoxTile &tile,
                                          BoxState &state, const BoxTracker &track) {
   if (threadIdx.x == 0) state.followed = INT_MAX;
@@ -174,11 +175,11 @@ __device__ void sum_together(const BoxTile &tile, BoxState &state) {
   state.from[thread_read_anew()] = {e.x[0], e.y[0]};
 }
 
-// Starts the iterations, and centres the reach of the box filters on the cell of the tile's middle. Returns the
-// tracker of this thread's pixel.
+// Starts the iterations, and centres BoxState::requests on the cell of the tile's middle pixel. Returns the tracker of
+// this thread's pixel.
 __device__ inline BoxTracker start_together(const DeviceWork &work, BoxState &state) {
   Field coarse = work.coarse;
-  coarse.stride = 1;  // as a constant
+  coarse.stride = 1;  // it always is; as a constant, it needs no divisions
   const Size size = work.fine.size;
   const int middle_x = min(static_cast<int>(blockIdx.x) * kBoxSide + kBoxSide / 2, size.width - 1),
             middle_y = min(static_cast<int>(blockIdx.y) * kBoxSide + kBoxSide / 2, size.height - 1);
@@ -196,7 +197,7 @@ __device__ inline BoxTracker start_together(const DeviceWork &work, BoxState &st
   return track;
 }
 
-// kWindow: the window's size, or 0 for any.
+// Computes the vectors of a level with stride 1. kWindow: the window's size, or 0 to use work.rules.window.
 template <int kWindow>
 static __global__ void __launch_bounds__(kBoxThreads, 4)
     track_tiles_kernel(const __grid_constant__ DeviceWork work, LeftoverList list) {
@@ -214,7 +215,7 @@ static __global__ void __launch_bounds__(kBoxThreads, 4)
   const BoxLayout layout = box_layout(window);
   const BoxTile tile = share_box_tile(shared, layout, window);
   const int x0 = static_cast<int>(blockIdx.x) * kBoxSide - radius,
-            y0 = static_cast<int>(blockIdx.y) * kBoxSide - radius;  // of the windows
+            y0 = static_cast<int>(blockIdx.y) * kBoxSide - radius;  // the first pixel of the windows
   // On the coarsest level, the kernel ahead may still build the pyramids. On the others, they are complete: all kernels
   // that may still run there track pixels (see opticalflow.cu).
   const bool is_coarsest = work.coarse.vectors.data == nullptr;
@@ -234,7 +235,7 @@ static __global__ void __launch_bounds__(kBoxThreads, 4)
     least = 1;
     if (!follow_unfinished(work, x0, y0, tile, state, track)) break;
   }
-  // The kernel of the leftovers overwrites their vectors.
+  // For unfinished pixels, finish_leftovers_kernel will overwrite these vectors.
   if (const Place place = own_place(work); is_in_picture(place))
     store(work, place.x, place.y, track.with({}));
 }

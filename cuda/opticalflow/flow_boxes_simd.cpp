@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The vectors of a level on the CPU. Those of a tile are iterated together. If every pixel has one, a box filter over the
-// products (Ix, Iy)(q) J(q + n) computes the sums of a cell for all pixels that need it, and the pixels then step in SIMD
-// vectors. When no cell is needed by many pixels, the windows of the unfinished ones are summed one by one, and they step
-// in SIMD vectors, too, each in its own cell. All sums are integers, so that the result does not depend on how they are
-// computed.
+// Computes the vectors of a level on the CPU, tile by tile. If every pixel has a vector, a box filter over the products
+// (Ix, Iy)(q) J(q + n) computes the sums of a cell for all pixels of the tile that need it, and these pixels then step
+// in SIMD vectors. When no cell is needed by many pixels, the windows of the unfinished pixels are summed one by one,
+// and these pixels step in SIMD vectors, too, each in its own cell. All sums are integers, so that the result does not
+// depend on how they are computed.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cuda/opticalflow/flow_boxes_simd.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
@@ -14,8 +14,8 @@ HWY_BEFORE_NAMESPACE();
 namespace cudavision::opticalflow::HWY_NAMESPACE {
 
 constexpr int kTileWidth = TrackerTile::kWidth, kTileHeight = TrackerTile::kHeight;
-// The number of pixels of a tile that must need a cell so that a box filter is cheaper than summing their
-// windows one by one.
+// The number of pixels of a tile that must need a cell so that a box filter is cheaper than summing their windows one
+// by one.
 constexpr int kMinPixelsPerCell = 24;
 constexpr int kMostColumns = kTileWidth + 2 * kMaxRadius;
 
@@ -56,7 +56,7 @@ class Inside {
   Floats left_, top_, least_, width_, height_;
 };
 
-// is_trackable() for a vector of pixels.
+// is_trackable() for a SIMD vector of pixels.
 hn::Mask<F> are_trackable(Floats xx, Floats xy, Floats yy, const TrackingRules &rules) {
   const F d;
   const Floats difference = hn::Sub(xx, yy);
@@ -68,8 +68,8 @@ hn::Mask<F> are_trackable(Floats xx, Floats xy, Floats yy, const TrackingRules &
                  hn::Ge(hn::Sub(hn::Mul(xx, yy), hn::Mul(xy, xy)), hn::Set(d, kMinDeterminant)));
 }
 
-// Computes the structure tensors, the sums of (Ix, Iy) I and the start of row y of the tile, whose first
-// index is i. The strides are those of the tile and of the coarser vectors.
+// Computes the structure tensors, the sums of (Ix, Iy) I and the start vectors for row y of the tile. i: the index of
+// the row's first vector. stride, coarse_stride: of the vectors of the tile and of the next coarser level.
 HWY_INLINE void sum_row(const LevelWork &work, const TileArea &area, int y, int i, int stride,
                         int coarse_stride, ColumnSums &sums, TrackerTile &tile) {
   WindowSums around(sums, area.x0 * stride, work.rules.window / 2);
@@ -124,14 +124,14 @@ void start_tile(const LevelWork &work, const TileArea &area, ColumnSums &sums, T
 
 // --- requested cells ---
 
-// A cell that `count` pixels need next. All of them lie in columns [x0, x1), in whole vectors, of rows [y0,
-// y1) of the tile.
+// A cell that `count` pixels need next. All these pixels lie in the columns [x0, x1), in whole SIMD vectors, and rows
+// [y0, y1).
 struct Request {
   int cell_x = 0, cell_y = 0, count = 0;
   int x0 = 0, y0 = 0, x1 = 0, y1 = 0;
 };
 
-// The lanes of the vector of pixels that starts at index i that need the requested cell.
+// Which lanes of the SIMD vector of pixels from index i on need the requested cell.
 hn::Mask<I> waiting_for(const Request &request, const TrackerTile &tile, int i) {
   const I ints;
   return hn::And(hn::Ne(hn::Load(ints, tile.running + i), hn::Zero(ints)),
@@ -139,8 +139,8 @@ hn::Mask<I> waiting_for(const Request &request, const TrackerTile &tile, int i) 
                          hn::Eq(hn::Load(ints, tile.cell_y + i), hn::Set(ints, request.cell_y))));
 }
 
-// The cell that most pixels need. Pixels are counted by the low bits of their cell only: cells 16 pixels
-// apart are counted as one, but only one of them is returned.
+// The cell that most pixels need. Pixels are counted by the low bits of their cell only: cells 16 pixels apart are
+// counted as one, but only one of them is returned.
 Request most_requested(const TrackerTile &tile, const TileArea &area) {
   constexpr int kBits = 4, kMask = (1 << kBits) - 1;
   const int lanes = lane_count();
@@ -186,7 +186,7 @@ struct ProductRow {
         below(work.to.row(y + request.cell_y + 1) + x + request.cell_x) {}
 };
 
-// Adds (sign 1) or subtracts (sign -1) the products of a row, columns [first, last).
+// Adds the products of a row to the sums of columns [first, last) (sign 1), or subtracts them (sign -1).
 template <int sign>
 void add_products(const ProductRow &row, int first, int last, CellColumns &columns) {
   const std::int16_t *__restrict__ dx = row.dx, *__restrict__ dy = row.dy;
@@ -200,7 +200,7 @@ void add_products(const ProductRow &row, int first, int last, CellColumns &colum
   }
 }
 
-// Sums `window` columns for each of the pixels [first, last).
+// Sums `window` neighbouring columns for each of the pixels [first, last) of a row of the tile.
 void sum_columns(const CellColumns &columns, int window, int first, int last, CellRow &row) {
   const I d;
   const int lanes = lane_count();
@@ -215,8 +215,8 @@ void sum_columns(const CellColumns &columns, int window, int first, int last, Ce
 
 // --- steps ---
 
-// Repeats interpolate() and step() for the `waiting` pixels of the SIMD vector at (x, y), until they leave their cells or
-// finish. sums: those of their cells, in the order of CellSums.
+// Repeats interpolate() and step() for the `waiting` pixels of the SIMD vector at (x, y), until they leave their cells
+// or finish. sums: the sums of their cells, in the order of CellSums.
 HWY_INLINE void step_vector(const LevelWork &work, const TileArea &area, int x, int y,
                             const Floats (&sums)[8], hn::Mask<I> waiting, TrackerTile &tile) {
   const F d;
@@ -297,7 +297,7 @@ void step_row(const LevelWork &work, const TileArea &area, const Request &reques
   }
 }
 
-// Finishes the iteration of the SIMD vector of pixels at (x, y).
+// Finishes the iteration of the SIMD vector of pixels at (x, y), each with the sums of its own cell.
 void finish_vector(const LevelWork &work, const TileArea &area, int x, int y, TrackerTile &tile) {
   const F d;
   const I ints;

@@ -21,13 +21,13 @@
 
 namespace cudavision::opticalflow {
 
-// How a window is divided: into kSteps steps of two rows with up to 32 columns; or, if it is folded, into kSteps
-// steps of twice two rows with up to 16 columns, of which the second two are those `kFold` rows below the first two.
+// How a window is divided: a step takes two rows with up to 32 columns. A window with up to 16 columns is folded: a
+// step takes two rows, and beside them the two rows that lie kFold rows below. kSteps: the number of steps.
 constexpr int kFold = 8;
 template <int kSteps>
 constexpr bool kIsFolded = kSteps == kFold / 2;
 CUDAVISION_HOST_DEVICE constexpr bool is_folded(int window) { return window <= 2 * kFold; }
-// The steps of windows of at most 16, 22 and 32 pixels.
+// The steps of windows with sides of at most 16, 22 and 32 pixels.
 constexpr int kStepsOfSmall = kFold / 2, kStepsOfMiddle = 11, kStepsOfLarge = 16;
 static_assert(2 * kMaxRadius + 1 <= 2 * kStepsOfLarge);
 template <int kSteps>
@@ -82,12 +82,12 @@ __device__ inline LanePlace lane_place() {
 
 // --- loads ---
 
-// Reads a lane's bytes of the pairs of rows of a window, from a picture or from GradientBytes. There are kStride
-// words from four bytes of a row to the next four.
+// Reads the bytes of each pair of rows of a window that a lane holds, from a picture or from GradientBytes. kStride:
+// the words from four bytes of a row to the next four.
 template <bool kFolded, int kStride>
 class RowReader {
  public:
-  // at: the word with the first byte of the window's row that the lane begins with. x: the column of this byte.
+  // at: the word that holds the first byte of the lane's first row of the window. x: the column of this byte.
   __device__ RowReader(const unsigned *at, int x, std::ptrdiff_t pitch_bytes)
       : at_(at + (kFolded ? 1 : 2) * kStride * lane_place().part),
         pitch_(pitch_bytes / static_cast<std::ptrdiff_t>(sizeof(unsigned))),
@@ -112,7 +112,7 @@ class RowReader {
   unsigned shift_;
 };
 
-// A reader of a picture whose first byte is pixel (x, y).
+// Returns a RowReader that begins with pixel (x, y) of a picture.
 template <int kSteps>
 __device__ RowReader<kIsFolded<kSteps>, 1> picture_reader(ImageView<const std::uint8_t> picture, int x,
                                                           int y) {
@@ -144,7 +144,7 @@ __device__ void load_window(const DeviceWork &work, const Place &place, WindowFa
   const int row = lane.row / 4, y = place.y - window / 2 + row;
   const auto *at = reinterpret_cast<const unsigned *>(work.bytes.row(y) + (x >> 2)) + lane.row % 4;
   RowReader<kFolded, 4> reader(at, x, work.bytes.pitch_bytes);
-  // The bytes of four columns from `column` on that lie in the window.
+  // A mask for the bytes of four columns from `column` on: all bits are set for columns in the window.
   const auto columns = [window](int column) {
     return window >= column + 4 ? ~0u : window <= column ? 0u : (1u << 8 * (window - column)) - 1;
   };
@@ -167,22 +167,23 @@ struct StartSums {
   FromSums from;
 };
 
-// The structure tensor, from the products of the factors with themselves: rows 0 to 7 of the product. The sum of Ix
-// Ix is that of the products of its bytes; element (0, 0) is the sum of those of the high bytes, and so on. Elements
-// (4, 4) and so on are the same for the rows below.
+// Returns the structure tensor, from rows 0 to 7 of the product, which multiply the bytes of the derivatives with one
+// another. With (r, c) for row r and column c of the product, the sum of Ix Ix is 2^16 (0, 0) + 2^8 ((0, 1) + (1, 0)) +
+// (1, 1), plus the same with (r + 4, c + 4) for the lower row of each pair of rows.
 __device__ inline StructureTensor tensor_of(const ProductSums &product) {
   const LanePlace lane = lane_place();
   long long sum = 256 * product.sum[0] + product.sum[1];
   if (lane.row % 2 == 0) sum *= 256;
-  sum += __shfl_xor_sync(kFullWarp, sum, 4);           // row 2 k and row 2 k + 1
-  sum += __shfl_down_sync(kFullWarp, sum, 4 * 4 + 2);  // element (r, c) and (r + 4, c + 4)
+  sum += __shfl_xor_sync(kFullWarp, sum, 4);           // adds row 2 k and row 2 k + 1
+  sum += __shfl_down_sync(kFullWarp, sum, 4 * 4 + 2);  // adds element (r, c) and (r + 4, c + 4)
   const float element = scaled(sum);
   return {__shfl_sync(kFullWarp, element, 0), __shfl_sync(kFullWarp, element, 1),
           __shfl_sync(kFullWarp, element, 4 * 2 + 1)};
 }
 
-// The rows of the product with I. The bytes of the left factor are signed in it, so row 8 has the pixels of I less 128,
-// row 9 has ones, and row 10 has the pixels less 128 of the rows below.
+// Returns the sums of (Ix, Iy) I, from rows 8 to 10 of the product. Because the bytes of the left factor are signed,
+// row 8 is made with the pixels of I less 128, and row 10 with those of the next row of I. Row 9 is made with ones: 128
+// times this row makes up for the difference.
 __device__ inline FromSums from_sums_of(const ProductSums &product) {
   const LanePlace lane = lane_place();
   const int weight =
@@ -193,7 +194,7 @@ __device__ inline FromSums from_sums_of(const ProductSums &product) {
   return {__shfl_sync(kFullWarp, sum, 0), __shfl_sync(kFullWarp, sum, 1)};
 }
 
-// Computes the sums of a pixel, whose window is loaded.
+// Computes the sums of a pixel. window: from load_window().
 template <int kSteps, int kWindow>
 __device__ StartSums start_sums(const DeviceWork &work, const Place &place,
                                 const WindowFactors<kSteps> &window) {
@@ -218,13 +219,13 @@ __device__ StartSums start_sums(const DeviceWork &work, const Place &place,
 
 // --- the sums of cells ---
 
-// The sums for the corners of neighbouring cells, in shared memory: one per pixel of a warp.
+// The sums for the corners of 3 x 2 neighbouring cells, in shared memory: one CornerSums for each pixel of a warp.
 constexpr int kCornersX = 4, kCornersY = 3;
 struct alignas(float2) CornerSums {
   // [row][column][of Ix or Iy]: the sums of (Ix, Iy) (J - I)
   float corner[kCornersY][kCornersX][2];
 
-  // Of a cell, `x` cells to the right of the first one and `y` below it.
+  // The sums of the cell that lies `x` cells to the right of the first cell and `y` cells below it.
   __device__ FloatCellSums of(int x, int y) const {
     const auto *above = reinterpret_cast<const float2 *>(corner[y][x]), *below = above + kCornersX;
     return {{above[0].x, above[1].x, below[0].x, below[1].x},
@@ -232,9 +233,9 @@ struct alignas(float2) CornerSums {
   }
 };
 
-// The first of the 3 x 2 cells to compute the sums for. The cell of d is among them, and the others lie where d is
-// likely to go: after a step of at least a pixel, farther in x in its direction, otherwise on both sides. Of the
-// cells above and below it is the one that half the last step comes nearer to.
+// Returns the first of the 3 x 2 cells whose sums are computed next: the cell of d, and neighbours that d is likely to
+// enter. In x, the neighbours lie in the direction of the last step if it was at least a pixel long in x, otherwise on
+// both sides. In y, they lie above or below: on the side of d to which half the last step leads.
 __device__ inline DisplacementCell first_cell_around(const Tracker &t) {
   const DisplacementCell cell = cell_of(t.d);
   const int way = t.last_step.x >= 1.0f ? 1 : t.last_step.x <= -1.0f ? -1 : 0;
@@ -242,13 +243,13 @@ __device__ inline DisplacementCell first_cell_around(const Tracker &t) {
   return {cell.x - 1 + way, goes_up ? cell.y - 1 : cell.y};
 }
 
-// Writes the corners' sums; see the head of this file for the elements of the product.
+// Writes the sums for the corners. The head of this file describes the elements of the product.
 __device__ inline void write_corners(const ProductSums &product, const FromSums &from, CornerSums *sums) {
   const int lane = static_cast<int>(threadIdx.x) % 32, column = lane / 4 % kCornersX;
   const bool is_upper = lane < 16;
-  // Of rows 0 and 1 of J (by is_upper), and of rows 2 and 3.
+  // upper: the sum with row 0 of J if is_upper, otherwise with row 1. lower: with row 2 or 3.
   const int upper = 256 * product.sum[0] + product.sum[1], lower = 256 * product.sum[2] + product.sum[3];
-  // Those of the next row of J and the other row of the window, which have the same displacement.
+  // The sums with the next row of J and the other row of the window, which belong to the same displacement.
   const int other = (lane + 4 * kCornersX + 2) % 32;
   const int other_upper = __shfl_sync(kFullWarp, upper, other),
             other_lower = __shfl_sync(kFullWarp, lower, other);
@@ -265,7 +266,7 @@ __device__ void correlate(const DeviceWork &work, const Place &place, const Wind
   const int lane = static_cast<int>(threadIdx.x) % 32, radius = rules_of<kWindow>(work).window / 2;
   auto pixels = picture_reader<kSteps>(work.to, place.x - radius + first.x + lane / 4 % kCornersX,
                                        place.y - radius + first.y + lane / (4 * kCornersX));
-  // Several, because a product waits for the one that it is added to.
+  // Several accumulators, because a product waits for the one that it is added to.
   constexpr int kProducts = 2;
   ProductSums product[kProducts] = {};
   WordPair above = pixels.next();
@@ -283,20 +284,20 @@ __device__ void correlate(const DeviceWork &work, const Place &place, const Wind
 
 // --- the iteration ---
 
-// The warps that a multiprocessor has at once, by registers.
+// The warps that a multiprocessor can hold at once, as limited by their registers.
 constexpr int resident_warps(int steps) {
   return steps == kStepsOfSmall ? 24 : steps == kStepsOfLarge && kSpillsSooner ? 16 : 20;
 }
-// The pixels of a warp if there are many.
+// How many pixels a warp tracks at the same time if a level has many vectors.
 constexpr int many_pixels(int steps) { return steps == kStepsOfSmall ? 4 : 2; }
 
-// A warp has kPixels pixels, each of which belongs to a group of lanes: its sums are computed by all lanes, and its
-// steps are made by the lanes of the group, at the same time as those of other groups.
+// Tracks kPixels pixels by a warp. The lanes form one group for each pixel. All lanes compute the sums of one pixel
+// after the other, and each group then makes the steps of its own pixel, at the same time as the other groups.
 template <int kSteps, int kWindow, int kPixels>
 class WarpTracker {
  public:
   static constexpr int kGroup = 32 / kPixels;
-  // In shared memory.
+  // The shared memory of a warp.
   struct Storage {
     WindowFactors<kSteps> window[kPixels];
     CornerSums sums[kPixels];
@@ -339,7 +340,7 @@ class WarpTracker {
 
  private:
   __device__ static int group() { return static_cast<int>(threadIdx.x) % 32 / kGroup; }
-  // The value that the lanes of a pixel's group have.
+  // Returns, in all lanes, the value that the lanes in the group of `pixel` hold.
   template <typename T>
   __device__ static T of([[maybe_unused]] int pixel, T value) {
     if constexpr (kPixels == 1)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Display of optical flow, computed where the vectors lie: as colours on the dimmed picture, or as arrows on
-// it.
+// Display of optical flow, computed where the vectors are stored: as colours on the dimmed picture, or as arrows on it.
 #pragma once
 
 #include <cstdint>
@@ -40,25 +39,24 @@ constexpr int legend_radius_for(Size region) {
   return side < 120 ? 0 : side / 14;
 }
 
-// Blends the colour of its vector over every pixel of the region, whose picture is dimmed to half of its
-// brightness, or to a quarter where the vector is invalid: a vector of max_speed replaces the picture, and
-// zero leaves the dimmed picture. A chroma sample that several pixels share takes the colour of the first of
-// them in the region. Alpha, padding and the rest of the frame are not changed. All images are in the
-// backend's memory. Both backends write the same bytes. Returns an error if the sizes do not match, if the
-// region does not lie within the frame, or if max_speed or legend_radius is out of range. CUDA: enqueues one
-// kernel.
+// Dims the picture in the region to half of its brightness, or to a quarter where the vector is invalid, and blends the
+// colour of its vector over every pixel: a vector of max_speed replaces the picture, and zero leaves the dimmed
+// picture. A chroma sample that several pixels share takes the colour of the first of them in the region. Alpha,
+// padding and the rest of the frame are not changed. All images are in the backend's memory. Both backends write the
+// same bytes. Returns an error if the sizes do not match, if the region does not lie within the frame, or if max_speed
+// or legend_radius is out of range. CUDA: enqueues one kernel.
 Status draw_flow_wheel(const Execution &execution, const Frame &frame, const FlowOnFrame &flow,
                        const FlowWheel &wheel);
 
 struct FlowArrows {
   float scale = 4;  // length of an arrow in pixels for a motion of one pixel
   int line_width = 1;
-  // The colours of the wheel's directions; all the same for arrows of one colour.
+  // The colours of the directions, as FlowWheel::corners. All six are equal for arrows of one colour.
   Color colors[6] = {};
 };
 
-// The side in pixels of the square cells that have an arrow each, and the greatest length of an arrow. The
-// first arrow starts at half of that.
+// The side in pixels of square cells, each of which has one arrow; also the greatest length of an arrow. The first
+// arrow starts at the middle of the first cell.
 CUDAVISION_HOST_DEVICE constexpr int arrow_spacing(Size region) {
   const int side = region.width < region.height ? region.width : region.height;
   return side < 16 * 32 ? 16 : side / 32;
@@ -68,17 +66,16 @@ CUDAVISION_HOST_DEVICE constexpr Size arrow_grid(Size region) {
   const int spacing = arrow_spacing(region);
   return {(region.width + spacing / 2 - 1) / spacing, (region.height + spacing / 2 - 1) / spacing};
 }
-// The lines, and primitives, of one arrow.
+// An arrow consists of this many lines, each of which is a primitive.
 constexpr int kArrowLines = 3;
 constexpr int arrow_line_count(Size region) {
   return kArrowLines * arrow_grid(region).width * arrow_grid(region).height;
 }
 
-// Writes arrow_line_count() primitives, in the backend's memory: from the centre of each cell along the
-// scaled mean of up to 8x8 of its vectors, evenly spread, that are valid. The ends of all lines stay within
-// the region. A cell gets hidden primitives if less than half of these vectors are valid, or if their mean is
-// shorter than half a pixel. Returns an error if the sizes of vectors and valid do not match the region.
-// CUDA: enqueues at most one kernel.
+// Writes arrow_line_count() primitives, in the backend's memory: from the centre of each cell, an arrow along the
+// scaled mean of its valid vectors, of which up to 8x8, evenly spread, are read. All lines end within the region. A
+// cell gets hidden primitives if less than half of these vectors are valid, or if their mean is shorter than half a
+// pixel. Returns an error if the sizes of vectors and valid do not match the region. CUDA: enqueues at most one kernel.
 Status make_flow_arrows(const Execution &execution, const FlowOnFrame &flow, const FlowArrows &arrows,
                         Primitive *primitives);
 

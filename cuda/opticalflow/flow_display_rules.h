@@ -10,11 +10,10 @@
 
 namespace cudavision::opticalflow {
 
-// The direction of a vector in sixths of a turn, in [0, 6): 0 is right, 1.5 down. The error is at most 1e-5
-// (arctangent series of Abramowitz and Stegun, equation 4.4.47); atan2 is not used because its rounding
-// differs between platforms. approximate_turn (cuda/gradient/orientation_rules.h) evaluates the same series with
-// coefficients that are divided by 2 pi beforehand: both round differently, and results depend on each, so
-// they stay apart.
+// The direction of a vector in sixths of a turn, in [0, 6): 0 is right, 1.5 down. The error is at most 1e-5 (arctangent
+// series of Abramowitz and Stegun, equation 4.4.47); atan2 is not used because its rounding differs between platforms.
+// approximate_turn (cuda/gradient/orientation_rules.h) evaluates the same series with coefficients that are divided by
+// 2 pi beforehand. The two functions round differently, and results depend on both roundings, so they are not merged.
 CUDAVISION_HOST_DEVICE inline float hue_of(FlowVector d) {
   const float x = fabsf(d.x), y = fabsf(d.y), larger = x > y ? x : y, smaller = x > y ? y : x;
   const float z = larger > 0 ? smaller / larger : 0.0f, z2 = z * z;
@@ -27,9 +26,9 @@ CUDAVISION_HOST_DEVICE inline float hue_of(FlowVector d) {
   return hue >= 6.0f ? 0.0f : hue;
 }
 
-// A vector that no video has, which another program may have attached, counts as no motion.
+// Returns the vector, or zero if no video can have it (infinite, NaN or huge), but another program has attached it.
 CUDAVISION_HOST_DEVICE inline FlowVector sensible(FlowVector d) {
-  // Its square is finite.
+  // The squares of smaller numbers are finite.
   constexpr float kMost = 1e18f;
   return fabsf(d.x) < kMost && fabsf(d.y) < kMost ? d : FlowVector{0, 0};  // false for NaN
 }
@@ -40,8 +39,8 @@ CUDAVISION_HOST_DEVICE inline float mix(float from, float to, float share) {
 
 // The place of a vector on the wheel, and the components of its colour.
 struct WheelColor {
-  int sector;              // of the six between two corners
-  float part, saturation;  // the position within the sector; both 0 to 1
+  int sector;              // which of the six sectors between two corners
+  float part, saturation;  // part: the position within the sector; both are 0 to 1
 
   CUDAVISION_HOST_DEVICE WheelColor(FlowVector d, float max_speed) {
     const float hue = hue_of(d), speed = sqrtf(d.x * d.x + d.y * d.y);
@@ -57,7 +56,7 @@ struct WheelColor {
   }
 };
 
-// Where a pixel lies on the legend, as the vector whose colour it shows.
+// Whether a pixel lies on the legend's wheel or its ring, and the vector whose colour it shows on the wheel.
 struct LegendPixel {
   bool on_wheel, on_ring;
   FlowVector vector;
@@ -101,8 +100,7 @@ CUDAVISION_HOST_DEVICE inline Size wheel_cells(const Frame &frame, Region region
           ((region.y + region.height - 1) >> sy) - (region.y >> sy) + 1};
 }
 
-// Paints the pixels of the region that lie in one chroma cell. Cell (0, 0) is the first one that the region
-// touches.
+// Paints the pixels of the region that lie in one chroma cell. Cell (0, 0) is the first one that the region touches.
 CUDAVISION_HOST_DEVICE inline void paint_cell(const Frame &frame, const FlowOnFrame &flow,
                                               const FlowWheel &wheel, int cell_x, int cell_y) {
   const Region &r = flow.region;
@@ -117,8 +115,7 @@ CUDAVISION_HOST_DEVICE inline void paint_cell(const Frame &frame, const FlowOnFr
   if (yuv) paint_components(frame, flow, wheel, inside.x0, inside.y0, 1, 3);
 }
 
-// Rounds the coordinate of an end of a line and clamps it so that the line, with its width, stays in the
-// region.
+// Rounds the coordinate of an end of a line and clamps it so that the line, with its width, stays in the region.
 CUDAVISION_HOST_DEVICE inline int end_within(float at, int first, int count, int line_width) {
   const float least = static_cast<float>(first + (line_width - 1) / 2),
               most = static_cast<float>(first + count - 1 - line_width / 2);
@@ -126,7 +123,7 @@ CUDAVISION_HOST_DEVICE inline int end_within(float at, int first, int count, int
   return static_cast<int>(rounded < least ? least : rounded > most ? most : rounded);
 }
 
-// The mean of the valid vectors among up to 8x8 of a cell, or zero if less than half of them are valid.
+// The mean of the valid ones among up to 8x8 vectors of a cell, or zero if less than half of them are valid.
 CUDAVISION_HOST_DEVICE inline FlowVector mean_of_cell(const FlowOnFrame &flow, int spacing, int column,
                                                       int row) {
   FlowVector sum{0, 0};
@@ -146,8 +143,7 @@ CUDAVISION_HOST_DEVICE inline FlowVector mean_of_cell(const FlowOnFrame &flow, i
   return {sum.x / static_cast<float>(valid), sum.y / static_cast<float>(valid)};
 }
 
-// One line of arrow (column, row): 0 is the shaft; 1 and 2 are the barbs, a third as long and 27 degrees off
-// the shaft.
+// One line of arrow (column, row): 0 is the shaft; 1 and 2 are the barbs, a third as long and 27 degrees off the shaft.
 CUDAVISION_HOST_DEVICE inline Primitive arrow_line(const FlowOnFrame &flow, const FlowArrows &arrows,
                                                    int column, int row, int line) {
   const Region &r = flow.region;
@@ -157,7 +153,7 @@ CUDAVISION_HOST_DEVICE inline Primitive arrow_line(const FlowOnFrame &flow, cons
   const bool fits = r.width >= arrows.line_width && r.height >= arrows.line_width;
   const float speed = sqrtf(d.x * d.x + d.y * d.y);
   if (!fits || !(speed >= 0.5f)) return hidden_primitive(arrows.colors[0]);
-  // An arrow ends before the next cell's begins.
+  // An arrow is at most as long as a cell, so that it does not reach the start of the next one.
   const float longest = static_cast<float>(spacing) / speed,
               scale = arrows.scale < longest ? arrows.scale : longest;
   const float vx = d.x * scale, vy = d.y * scale;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Leftover pixels: the pixels that are still iterating when too few others of their tile need the same cell.
-// They are a few per cent of all pixels, but some of them enter dozens of cells, and many can lie in one
-// tile. The kernel of flow_boxes.cuh appends them to a work list, and a second kernel distributes the list
-// over all warps of the device.
+// Leftover pixels: the pixels that are still iterating when too few others of their tile need the same cell. They are a
+// few per cent of all pixels, but some of them enter dozens of cells, and many can lie in one tile. The kernel of
+// flow_boxes.cuh appends them to a work list, and a second kernel distributes the list over all warps of the device.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -29,12 +28,12 @@ struct LeftoverList {
   UnfinishedPixel *pixels;
   unsigned capacity;
   unsigned *count;  // exceeds `capacity` if pixels did not fit
-  unsigned *taken;  // pixels that warps have taken after their first one
+  unsigned *taken;  // how many pixels warps have taken, besides the first of each warp
   unsigned *blocks_done;
 };
 
 // Finishes all pixels of the work list, one warp per pixel; the last block then resets the list. Some pixels take many
-// times as long as others, so a warp takes its next one when it needs it.
+// times as long as others, so warps take them one at a time.
 template <int kSteps, int kWindow>
 static __global__ void __launch_bounds__(kLeftoverThreads, leftover_blocks(kSteps))
     finish_leftovers_kernel(const __grid_constant__ DeviceWork work, LeftoverList list) {
@@ -45,7 +44,7 @@ static __global__ void __launch_bounds__(kLeftoverThreads, leftover_blocks(kStep
   CUDAVISION_SHARED(typename Warp::Storage[kLeftoverThreads / 32], storage);
   const unsigned count = min(*list.count, list.capacity), warps = gridDim.x * (kLeftoverThreads / 32);
   for (unsigned i = (blockIdx.x * kLeftoverThreads + threadIdx.x) / 32; i < count;) {
-    unsigned next = 0;  // asked for early, so that the answer is there when the pixel is finished
+    unsigned next = 0;  // read early, so that it has arrived when the pixel is finished
     if (threadIdx.x % 32 == 0) next = warps + atomicAdd(list.taken, 1u);
     const UnfinishedPixel pixel = list.pixels[i];
     Warp warp(work, &storage[threadIdx.x / 32]);

@@ -15,7 +15,7 @@ namespace cudavision::opticalflow {
 
 class Leftovers {
  public:
-  // The list holds one in 16 pixels of the frame.
+  // Allocates a list with room for one in 16 pixels of the frame.
   Status allocate(Size frame) {
     const std::size_t pixels = static_cast<std::size_t>(frame.width) * static_cast<std::size_t>(frame.height);
     CUDAVISION_TRY(multiprocessor_count(&multiprocessors_));

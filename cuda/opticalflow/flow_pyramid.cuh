@@ -15,15 +15,15 @@ struct alignas(4) ScharrGradient {
   std::int16_t x, y;
 };
 
-// The Scharr derivatives of four neighbouring pixels, of which each has one byte of a word: Ix is 256 * x_high + x_low,
-// and all bytes are signed.
+// The Scharr derivatives of four neighbouring pixels, each of which has one byte of every word: Ix is 256 * x_high +
+// x_low, and all bytes are signed.
 struct alignas(16) GradientBytes {
   unsigned x_high, x_low, y_high, y_low;
 };
 
-// Each level is padded: the picture by mirroring, the GradientBytes with zeros, so that windows are read without a test of
-// bounds. The first column of a displaced window lies between -2 kMaxRadius - 3 and the width of the level
-// (reaches_picture()), its first row likewise.
+// Each level is padded, the picture by mirroring and the GradientBytes with zeros, so that windows are read without a
+// test of bounds. The first column of a displaced window lies between -2 kMaxRadius - 3 and the width of the level
+// (reaches_picture()), and its first row in the same way.
 constexpr int kBorderLeft = 36, kBorderRight = 44, kBorderAbove = 36, kBorderBelow = 36;
 static_assert(kBorderLeft % 4 == 0 && kBorderAbove % 2 == 0);
 
@@ -38,14 +38,14 @@ struct LevelTile {
   alignas(4) std::uint8_t pixel[kLevelY + 4][kLevelX + 4];
   std::uint16_t sum[kLevelY + 4][kLevelX / 2];  // horizontally smoothed pixels, at most 16 * 255
 
-  // The pixels of columns [x - 2, x + 6) of a row of the block, x a multiple of 4: the first one in the lowest byte.
+  // The pixels of columns [x - 2, x + 6) of row y of the block, the first one in the lowest byte. x: a multiple of 4.
   __device__ unsigned long long around(int x, int y) const {
     const auto *words = reinterpret_cast<const unsigned *>(&pixel[y + 2][x]);
     return words[0] | static_cast<unsigned long long>(words[1]) << 32;
   }
 };
 
-// Loads the tile, a row by a warp at a time.
+// Loads the tile. A warp loads one row at a time.
 __device__ inline void load_tile(ImageView<const std::uint8_t> level, int x0, int y0, LevelTile &tile) {
   constexpr int kWidth = kLevelX + 4, kHeight = kLevelY + 4, kTurns = (kWidth + 31) / 32;
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -64,7 +64,7 @@ __device__ inline void load_tile(ImageView<const std::uint8_t> level, int x0, in
 struct FourGradients {
   ScharrGradient of[4];
 };
-// Computes those of pixels x to x + 3 of a row of the tile.
+// Computes the derivatives of pixels x to x + 3 of row y of the tile.
 __device__ inline FourGradients gradients_of(const LevelTile &tile, int x, int y) {
   const unsigned long long above = tile.around(x, y - 1), here = tile.around(x, y),
                            below = tile.around(x, y + 1);
@@ -84,7 +84,7 @@ __device__ inline GradientBytes bytes_of(const FourGradients &gradients) {
   GradientBytes bytes{};
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    // 128 more, so that the high byte is rounded to the nearest multiple of 256.
+    // Adds 128, so that 256 * high is the nearest multiple of 256, and the rest fits into a signed byte.
     const auto high = [i](int value) { return (static_cast<unsigned>(value + 128) >> 8 & 0xffu) << 8 * i; };
     const auto low = [i](int value) { return (static_cast<unsigned>(value) & 0xffu) << 8 * i; };
     bytes.x_high |= high(gradients.of[i].x), bytes.x_low |= low(gradients.of[i].x);
@@ -93,7 +93,7 @@ __device__ inline GradientBytes bytes_of(const FourGradients &gradients) {
   return bytes;
 }
 
-// The outputs of a level. `next` may be empty.
+// The outputs of prepare_level_kernel. next: the next level; may be empty.
 struct LevelOutput {
   ImageView<std::uint8_t> picture;  // with its border
   ImageView<ScharrGradient> gradient;
@@ -101,8 +101,8 @@ struct LevelOutput {
   ImageView<std::uint8_t> next;
 };
 
-// Writes pixels x to x + 3 of row y of the picture: all of them if it is a copy of the level, otherwise those of the
-// border. `is_inside`: the i-th bit for pixel x + i.
+// Writes pixels x to x + 3 of row y of the picture: all of them if it is a copy of the level, otherwise only those in
+// the border. is_inside: bit i is set if pixel x + i lies in the level.
 __device__ inline void write_pixels(const ImageView<std::uint8_t> &picture, bool is_copy, int x, int y,
                                     unsigned pixels, unsigned is_inside) {
   std::uint8_t *to = picture.row(y) + x;
@@ -114,7 +114,8 @@ __device__ inline void write_pixels(const ImageView<std::uint8_t> &picture, bool
       if ((wanted >> i & 1u) != 0) to[i] = static_cast<std::uint8_t>(pixels >> 8 * i);
   }
 }
-// Writes the derivatives of those of the pixels x to x + 3 of row y that are inside.
+// Writes the derivatives of pixels x to x + 3 of row y. Pixels outside of the level are left out of output.gradient,
+// and are zero in output.bytes.
 __device__ inline void write_gradients(const LevelOutput &output, int x, int y, FourGradients gradients,
                                        unsigned is_inside) {
 #pragma unroll

@@ -29,8 +29,7 @@ CUDAVISION_HOST_DEVICE constexpr int scharr(int before, int here, int after) {
   return 3 * (before + after) + 10 * here;
 }
 
-// One pass of cv::pyrDown with the weights 1 4 6 4 1. After both passes the sum is divided by 2^8 and
-// rounded, once.
+// One pass of cv::pyrDown with the weights 1 4 6 4 1. After both passes the sum is divided by 2^8 and rounded, once.
 CUDAVISION_HOST_DEVICE constexpr int smooth_5(int a, int b, int c, int d, int e) {
   return a + e + 4 * (b + d) + 6 * c;
 }
@@ -89,7 +88,7 @@ CUDAVISION_HOST_DEVICE inline bool is_same_cell(const DisplacementCell &a, const
   return a.x == b.x && a.y == b.y;
 }
 
-// The bilinear weights of the four corners of the cell of d; w10 belongs to the corner on the right. corner: of d.
+// The bilinear weights of the four corners of the cell of d; w10 belongs to the right corner. corner: corner_of(d).
 struct Weights {
   float w00, w10, w01, w11;
 };
@@ -99,8 +98,8 @@ CUDAVISION_HOST_DEVICE inline Weights weights_of(FlowVector d, FlowVector corner
   return {gx * gy, fx * gy, gx * fy, fx * fy};
 }
 
-// The Eij of one cell: element 2 j + i of x is the sum with Ix, of y the sum with Iy. T: int, or float for sums that
-// are converted already.
+// The Eij of one cell: element 2 j + i of x is the sum with Ix, and of y the sum with Iy. T: int, or float if
+// converted.
 template <typename T>
 struct BasicCellSums {
   T x[4], y[4];
@@ -108,9 +107,8 @@ struct BasicCellSums {
 using CellSums = BasicCellSums<int>;
 using FloatCellSums = BasicCellSums<float>;
 
-// The sums at d, interpolated between the corners of its cell, the first of which is `corner`. The scale is that of the
-// scaled S: sums of products of a derivative and a difference of pixels have a factor of 32 less than those of two
-// derivatives.
+// The sums at d, interpolated between the corners of its cell; corner: corner_of(d). They are multiplied by 2^-15, and
+// those of S by 2^-20, because S sums products of two derivatives, of which each is 32 times a slope.
 template <typename T>
 CUDAVISION_HOST_DEVICE FlowVector interpolate(const BasicCellSums<T> &e, FlowVector d, FlowVector corner) {
   constexpr float kScale = 1.0f / (1 << 15);
@@ -125,7 +123,7 @@ CUDAVISION_HOST_DEVICE FlowVector interpolate(const BasicCellSums<T> &e, FlowVec
 
 // --- the iteration of one pixel ---
 
-// A pixel (x, y) of a level of this size.
+// Pixel (x, y) of a level, and the size of that level.
 struct Place {
   int x, y;
   Size size;
@@ -145,8 +143,8 @@ CUDAVISION_HOST_DEVICE inline bool reaches_picture(const Place &place, FlowVecto
   return cell_reaches_picture(place, corner_of(d), window);
 }
 
-// The state of one pixel's iteration on one level. start_tracking() makes it; the caller computes the sums
-// and calls step() as long as `running` is set. `valid` has a meaning only after the last step.
+// The state of one pixel's iteration on one level. start_tracking() makes it; the caller computes the sums and calls
+// step() as long as `running` is set. `valid` has a meaning only after the last step.
 struct Tracker {
   StructureTensor s;
   FlowVector d, last_step;
@@ -164,7 +162,7 @@ CUDAVISION_HOST_DEVICE inline Tracker start_tracking(const Place &place, const T
           .valid = false};
 }
 
-// Returns corner_of() the new d. b: the sum of (Ix, Iy) (J(q + d) - I(q)), in the scale that interpolate() returns.
+// Makes one step, and returns corner_of() the new d. b: the sum of (Ix, Iy) (J(q + d) - I(q)), as of interpolate().
 CUDAVISION_HOST_DEVICE inline FlowVector step(const Place &place, const TrackingRules &rules, FlowVector b,
                                               Tracker *t) {
   const StructureTensor &s = t->s;
@@ -214,8 +212,8 @@ CUDAVISION_HOST_DEVICE inline FlowVector start_of(const Field &coarse, int x, in
 
 // --- the places of a frame where vectors are wanted ---
 
-// On a level, in its pixels: those whose vectors start_of() reads, level by level, for the pixels of `places` in the
-// frame. frame: its size. stride: of the vectors of the frame.
+// Returns the regions of a level, in pixels of that level, whose vectors the vectors in `places` depend on: start_of()
+// reads them, level by level. places: in pixels of the frame. frame: its size. stride: of the vectors of the frame.
 Places places_on_level(Places places, Size frame, int stride, int level);
 
 // The pixels from the first to the last vector of a part of a field. part: in vectors.

@@ -12,8 +12,7 @@
 
 namespace cudavision::opticalflow {
 
-// Computes the Scharr derivatives of rows [first, last) of a level. The padding of the level must be
-// mirrored.
+// Computes the Scharr derivatives of rows [first, last) of a level. The padding of the level must be mirrored.
 void derive_rows(ImageView<const std::uint8_t> level, int first, int last, ImageView<std::int16_t> dx,
                  ImageView<std::int16_t> dy);
 
@@ -28,11 +27,10 @@ struct LevelWork {
   Field coarse;  // the flow of the next coarser level; without vectors the iteration starts at 0
   Field fine;    // output
   ImageView<std::uint8_t> valid;  // output, of the size of fine; may be empty
-  Places places;                  // of the level; other vectors need not be computed
+  Places places;                  // in pixels of the level; vectors elsewhere need not be computed
 };
 
-// One thread's vertical sums over the height of the window, for the structure tensor and for the sum of (Ix,
-// Iy) I.
+// One thread's vertical sums over the height of the window, for the structure tensor and for the sum of (Ix, Iy) I.
 class ColumnSums {
  public:
   enum Kind { xx, xy, yy, xi, yi, kinds };
@@ -55,8 +53,7 @@ class ColumnSums {
   Array<std::int32_t> data_;
 };
 
-// The trackers (Tracker) of a tile of vectors as a structure of arrays. Vector (x, y) of the tile has index
-// kWidth y + x.
+// The trackers (Tracker) of a tile of vectors as a structure of arrays, with vector (x, y) at index kWidth y + x.
 struct TrackerTile {
   static constexpr int kWidth = 64, kHeight = 16, kPixels = kWidth * kHeight;
 

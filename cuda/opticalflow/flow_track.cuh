@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The kernel for levels that have a vector only at some pixels, and for small levels: a warp reads the windows of its
-// vectors from global memory. Also the kernels of the forward-backward check and of regions.
+// vectors from global memory. Also the kernels of the forward-backward check and of regions (Places).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,10 +11,10 @@
 
 namespace cudavision::opticalflow {
 
-// Few, so that the shared memory of kPixels vectors per warp is small enough.
+// The threads of a block: few, so that the shared memory of kPixels vectors per warp is small enough.
 constexpr int kGridThreads = 64;
 
-// kPixels vectors per warp.
+// Computes the vectors of a level, kPixels per warp (flow_by_warp.cuh).
 template <int kSteps, int kWindow, int kPixels>
 static __global__ void __launch_bounds__(kGridThreads, resident_warps(kSteps) / (kGridThreads / 32))
     track_grid_kernel(const __grid_constant__ DeviceWork work) {
@@ -23,7 +23,7 @@ static __global__ void __launch_bounds__(kGridThreads, resident_warps(kSteps) / 
   const ImageView<FlowVector> &vectors = work.fine.vectors;
   const int thread = static_cast<int>(blockIdx.x) * kGridThreads + static_cast<int>(threadIdx.x),
             count = vectors.width * vectors.height;
-  // The lanes of the last warp that have no vector repeat the last one.
+  // Lanes of the last warp without a vector of their own compute the last vector once more, and do not store it.
   const int i = thread / Warp::kGroup, row = min(i, count - 1) / vectors.width,
             column = min(i, count - 1) - row * vectors.width;
   const Place place{column * work.fine.stride, row * work.fine.stride, work.fine.size};
@@ -31,7 +31,7 @@ static __global__ void __launch_bounds__(kGridThreads, resident_warps(kSteps) / 
     wait_for_kernel_ahead();
     return;
   }
-  // As in track_tiles_kernel: the derivatives are there before the kernel ahead has finished.
+  // As in track_tiles_kernel: on all levels but the coarsest, I and its derivatives are already complete.
   const bool is_coarsest = work.coarse.vectors.data == nullptr;
   if (is_coarsest) wait_for_kernel_ahead();
   Warp warp(work, &storage[threadIdx.x / 32]);
@@ -45,7 +45,7 @@ static __global__ void __launch_bounds__(kGridThreads, resident_warps(kSteps) / 
   if (i < count && threadIdx.x % Warp::kGroup == 0) store(work, column, row, found);
 }
 
-// The vectors of a block, one per thread.
+// The columns and rows of vectors of a block in the next two kernels, one vector per thread.
 constexpr int kCheckX = 32, kCheckY = 8;
 constexpr int kCheckThreads = kCheckX * kCheckY;
 

@@ -20,8 +20,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 // --- vertical sums ---
 
 // Adds the products of rows [first_added, last_added) of the level to the sums of columns [first, last), and subtracts
-// those of rows [first_removed, last_removed). Each sum is loaded and stored once. Up to a vector of sums behind the
-// last column is changed, too.
+// those of rows [first_removed, last_removed). Each sum is loaded and stored once. The sums of up to a SIMD vector of
+// columns after the last one are changed, too.
 inline void slide(const LevelWork &work, int first_added, int last_added, int first_removed, int last_removed,
                   int first, int last, ColumnSums &sums) {
   const hn::CappedTag<std::int32_t, 16> d;
@@ -76,8 +76,8 @@ class RunningSum {
 // Keeps the vertical sums up to date while the windows move down.
 class SlidingColumnSums {
  public:
-  // For the windows around the pixels of columns [first, last). go_to() must be called with y first, and then
-  // with rows in ascending order.
+  // For the windows around the pixels of columns [first, last). go_to() must be called with y first, and then with rows
+  // in ascending order.
   SlidingColumnSums(const LevelWork &work, int first, int last, int y, ColumnSums &sums)
       : work_(work),
         sums_(sums),
@@ -88,11 +88,10 @@ class SlidingColumnSums {
         end_(begin_) {
     sums.clear(first - radius_, last + radius_ + 1);
   }
-  // Moves the windows to row y. Derivatives are zero in the padding above and below the picture, so that its
-  // rows add nothing.
+  // Moves the windows to row y. Derivatives are zero in the padding above and below the picture: its rows add nothing.
   void go_to(int y) {
     const int begin = y - radius_, end = y + radius_ + 1;
-    // What was never added need not be removed.
+    // Removes only rows that have been added.
     slide(work_, std::max(end_, begin), end, begin_, std::min(begin, end_), first_, last_, sums_);
     begin_ = begin, end_ = end;
   }
@@ -123,9 +122,9 @@ struct WindowSums {
 
 // The window around pixel (x, y).
 struct Window {
-  const std::int16_t *dx, *dy;    // derivatives of the first pixel
+  const std::int16_t *dx, *dy;    // at the derivatives of the window's first pixel
   std::ptrdiff_t gradient_pitch;  // elements
-  const std::uint8_t *from;       // the first pixel
+  const std::uint8_t *from;       // at the window's first pixel
   std::ptrdiff_t picture_pitch;
   int side;
   int x_from = 0, y_from = 0;  // the sum of (Ix, Iy) I; set by the caller
@@ -139,7 +138,7 @@ struct Window {
         side(work.rules.window) {}
 };
 
-// The pixel of J on which the first pixel of the window lies after the smallest displacement of the cell, (cell.x, cell.y).
+// The pixel of J to which (cell.x, cell.y), the smallest displacement of the cell, moves the window's first pixel.
 inline const std::uint8_t *displaced(const LevelWork &work, const Place &place,
                                      const DisplacementCell &cell) {
   const int radius = work.rules.window / 2;
@@ -157,7 +156,7 @@ HWY_INLINE void sums_of_lanes(Wide a, Wide b, Wide c, Wide d, int minus, int (&s
   for (int k = 0; k < 4; ++k) sum[k] = hn::GetLane(all[k]) - minus;
 }
 #else
-// Adds the blocks of 128 bits of v.
+// Adds up the blocks of 128 bits that v consists of.
 template <typename D>
 HWY_INLINE hn::Vec<hn::Full128<std::int32_t>> sum_of_blocks(D d, hn::Vec<D> v) {
   if constexpr (hn::MaxLanes(d) <= 4) {
@@ -168,7 +167,7 @@ HWY_INLINE hn::Vec<hn::Full128<std::int32_t>> sum_of_blocks(D d, hn::Vec<D> v) {
   }
 }
 
-// Computes the sums of the lanes of four vectors, minus a number.
+// Computes the sums over the lanes of a, of b, of c and of d, and subtracts `minus` from each.
 HWY_INLINE void sums_of_lanes(Wide a, Wide b, Wide c, Wide d, int minus, int (&sum)[4]) {
   const WideTag wide;
   const hn::Repartition<std::int64_t, WideTag> pairs;
@@ -183,8 +182,8 @@ HWY_INLINE void sums_of_lanes(Wide a, Wide b, Wide c, Wide d, int minus, int (&s
 }
 #endif
 
-// Sums over the window for the four corners of a cell. Each corner is a pixel of J, the one to its right, and those
-// below.
+// Sums over the window of the products of Ix (x..) and Iy (y..) with J, for the four corners of a cell: 00 is the pixel
+// of J, 10 the one to its right, 01 the one below, 11 the one below to the right.
 struct CornerSums {
   Wide x00, x10, x01, x11, y00, y10, y01, y11;
 
@@ -208,9 +207,8 @@ struct CornerSums {
   }
 };
 
-// Computes the sums Eij of a cell: the sums of (Ix, Iy) J for its four corners, minus those of (Ix, Iy) I.
-// to: the result of displaced(). Each row of gradients is multiplied with two rows of J: its own and the one
-// below.
+// Computes the sums Eij of a cell: the sums of (Ix, Iy) J for its four corners, minus those of (Ix, Iy) I. to: the
+// result of displaced(). Each row of gradients is multiplied with two rows of J: its own and the one below.
 inline CellSums correlate_rows(const Window &window, const std::uint8_t *to) {
   const ShortTag d;
   const hn::Rebind<std::uint8_t, ShortTag> bytes;
@@ -235,7 +233,7 @@ inline CellSums correlate_rows(const Window &window, const std::uint8_t *to) {
 }
 
 #if HWY_MAX_BYTES >= 64 && !HWY_HAVE_SCALABLE
-// The same for windows that are at most half as wide as a vector: two rows of the window at once.
+// As correlate_rows(), but takes two rows at once, of windows that are at most half as wide as a vector.
 inline CellSums correlate_pairs_of_rows(const Window &window, const std::uint8_t *to) {
   const ShortTag d;
   const hn::Half<ShortTag> half;
@@ -249,7 +247,7 @@ inline CellSums correlate_pairs_of_rows(const Window &window, const std::uint8_t
   CornerSums sums;
   auto here = pixels(to), right = pixels(to + 1);
   for (int row = 0; row < window.side; row += 2) {
-    // The window has an odd number of rows: nothing comes below the last one.
+    // The number of rows is odd, so the last row has no second one.
     const bool both = row + 1 < window.side;
     to += window.picture_pitch;
     const auto below = pixels(to), below_right = pixels(to + 1);

@@ -19,9 +19,9 @@ struct DeviceWork {
   ImageView<const ScharrGradient> gradient;
   ImageView<const GradientBytes> bytes;
   TrackingRules rules;
-  Field coarse, fine;             // the flow of the next coarser level, and the output
+  Field coarse, fine;             // coarse: the flow of the next coarser level; fine: output
   ImageView<std::uint8_t> valid;  // output, of the size of fine; may be empty
-  Places places;                  // of the level; other vectors need not be computed
+  Places places;                  // in pixels of the level; vectors elsewhere need not be computed
 };
 
 __device__ inline void store(const DeviceWork &work, int column, int row, const Tracker &found) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The CUDA backend of optical flow. On each level prepare_level_kernel computes the derivatives and the next level
 // (flow_pyramid.cuh). The vectors are then computed by track_tiles_kernel and finish_leftovers_kernel (flow_boxes.cuh,
-// flow_leftovers.cuh), or by track_grid_kernel (flow_track.cuh). Each of these waits for the kernel
-// ahead before it lets the next one start. So when a kernel starts, only the one ahead can still run. Kernels rely on
-// it.
+// flow_leftovers.cuh), or by track_grid_kernel (flow_track.cuh). Each kernel waits for the end of the one ahead in the
+// stream before it lets the next one start. So when a kernel starts, only the one ahead can still run; kernels rely on
+// this.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -104,7 +104,7 @@ class OpticalFlowCuda final : public OpticalFlow {
   Status track_by_warps(const DeviceWork &work, int count) const {
     return with_window(work.rules.window, [&](auto steps, auto window) {
       constexpr int kMany = many_pixels(steps());
-      // A warp for each vector, if they fill the device only so many times.
+      // Each vector has a warp of its own, unless these warps would fill the device more than kTurns times.
       constexpr int kTurns = 2;
       const bool are_many = count > resident_warps(steps()) * kTurns * multiprocessors_;
       const int warps = are_many ? divide_up(count, kMany) : count;
@@ -115,7 +115,7 @@ class OpticalFlowCuda final : public OpticalFlow {
     });
   }
 
-  // The kernel for a window.
+  // The instance of track_tiles_kernel for a window.
   static auto tile_kernel(int window) {
     return with_window(window, [](auto, auto exact) { return &track_tiles_kernel<exact()>; });
   }
@@ -147,8 +147,7 @@ class OpticalFlowCuda final : public OpticalFlow {
   Execution execution_;
   Size size_;
   DevicePyramid pyramids_[2];  // [0] of the previous frame, [1] of the current frame
-  // Between calls of run(): the levels above the frame that pyramids_[1] has; -1 if there is no previous
-  // frame.
+  // Between calls of run(): the levels above the frame that pyramids_[1] has; -1 if there is no previous frame.
   int built_levels_ = -1;
   std::vector<DeviceImage<FlowVector>> fields_;  // the flow of levels 1, 2, ...
   DeviceImage<FlowVector> back_;                 // the backward flow, for the forward-backward check

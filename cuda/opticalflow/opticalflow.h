@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Dense optical flow by pyramidal Lucas-Kanade: for each pixel of one frame, its displacement to the next
-// frame.
+// Dense optical flow by pyramidal Lucas-Kanade: for each pixel of one frame, its displacement to the next frame.
 //
 // The method is that of J.-Y. Bouguet, "Pyramidal Implementation of the Lucas Kanade Feature Tracker", Intel,
 // 2000; the dense estimator is that of N. J. Pazos Mendez and D. R. Reyes Mesarra, "Procesamiento de imagenes
@@ -12,12 +11,11 @@
 // - I is a level of the previous frame and J the same level of the current frame. Ix and Iy are the Scharr
 //   derivatives (weights 3 10 3) of I; they are zero outside the picture. S is the structure tensor: the sum
 //   of (Ix, Iy)^T (Ix, Iy) over the window around the pixel, scaled by 2^-20.
-// - The displacement d starts at 0 on the coarsest level, and on every other level at twice the vector of the
-//   next coarser level, interpolated between its pixels. Each iteration adds the step S^-1 b: b is the sum of
-//   (Ix, Iy)^T (I(q) - J(q + d)) over the pixels q of the window, scaled by 2^-15; J is interpolated bilinearly
-//   and mirrored outside the picture. The iteration stops when a step is at most epsilon long, when two
-//   consecutive steps cancel to within 0.01 pixels in x and in y (half of the last step is then taken back), or
-//   after `iterations` steps.
+// - The displacement d starts at 0 on the coarsest level, and on every other level at twice the vector of the next
+//   coarser level, interpolated between its pixels. Each iteration adds the step S^-1 b: b is the sum of (Ix, Iy)^T
+//   (I(q) - J(q + d)) over the pixels q of the window, scaled by 2^-15; J is interpolated bilinearly and mirrored
+//   outside the picture. The iteration stops when a step is at most epsilon long, when two consecutive steps cancel to
+//   within 0.01 pixels in x and in y (half of the last step is then taken back), or after `iterations` steps.
 // - A level does not iterate if the smaller eigenvalue of S is less than min_eigenvalue times the number of
 //   pixels of the window, or if the determinant of S is less than 2^-23. A level stops iterating as soon as d
 //   moves the window completely out of the picture.
@@ -75,8 +73,7 @@ enum class OpticalFlowPreset { none, fast, medium, quality };
 // `none` changes nothing. The others set all parameters except min_eigenvalue.
 void apply_preset(OpticalFlowPreset preset, OpticalFlowParams *params);
 
-// The size of the field of vectors of a frame: one vector for every stride-th column and row, starting with
-// the first.
+// The size of the field of vectors of a frame: one vector for every stride-th column and row, starting with the first.
 constexpr Size flow_size(Size frame, int stride) {
   return {divide_up(frame.width, stride), divide_up(frame.height, stride)};
 }
@@ -92,13 +89,14 @@ class OpticalFlow {
   // finite. If there is no previous frame (at the first call, and after drop_previous()), flow and valid are
   // not written and may be empty. All images are in the backend's memory and must not overlap.
   //
-  // places: the regions of the frame whose vectors are wanted. There they are those of the whole frame; elsewhere the
-  // vectors are 0 and invalid.
+  // places: the regions of the frame whose vectors are wanted. In them, the vectors are those of the whole frame;
+  // elsewhere they are 0 and invalid.
   //
   // Both backends give the same bits. The flow of stride s is every s-th vector of the flow of stride 1. CUDA:
-  // enqueues at most three kernels per level; the forward-backward check enqueues at most two more per level and
-  // one at the end, and `places` one. Memory is allocated only by the first call with that check. Errors: invalid parameters or
-  // sizes, and errors of the device; after an error of the device there is no previous frame.
+  // enqueues at most three kernels per level; after a frame of fewer levels, one more for each level from its last one
+  // on; the forward-backward check enqueues at most two more per level and one at the end, and `places` one. Memory is
+  // allocated only by the first call with that check. Errors: invalid parameters or sizes, and errors of the device;
+  // after an error of the device there is no previous frame.
   virtual Status run(ImageView<const std::uint8_t> luma, const OpticalFlowParams &params,
                      ImageView<FlowVector> flow, ImageView<std::uint8_t> valid,
                      const Places &places = {}) = 0;
@@ -107,8 +105,7 @@ class OpticalFlow {
   virtual void drop_previous() = 0;
 };
 
-// Scratch memory: about 11 bytes per pixel on the CPU and 19 on CUDA; the forward-backward check takes 8
-// more.
+// Scratch memory: about 11 bytes per pixel on the CPU and 30 on CUDA; the forward-backward check takes 8 more.
 Status make_opticalflow(const Execution &execution, Size size, std::unique_ptr<OpticalFlow> *flow);
 
 }  // namespace cudavision

@@ -11,8 +11,7 @@ namespace cudavision::opticalflow {
 TrackingRules rules_of(const OpticalFlowParams &params);
 // The number of levels above the frame: at most params.levels, and only levels larger than the window.
 int level_count(Size frame, const OpticalFlowParams &params);
-// The largest level_count() of a frame that any parameters give: scratch memory is allocated for so many
-// levels.
+// The largest level_count() of a frame with any parameters: scratch memory is allocated for so many levels.
 int max_level_count(Size frame);
 // Checks the arguments of OpticalFlow::run.
 Status check_run(Size luma, Size flow, Size valid, Size made_for, bool has_previous,

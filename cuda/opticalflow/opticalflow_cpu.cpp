@@ -200,8 +200,7 @@ class OpticalFlowCpu final : public OpticalFlow {
 
   Execution execution_;
   Pyramid pyramids_[2];  // [0] of the previous frame, [1] of the current frame
-  // Between calls of run(): the levels above the frame that pyramids_[1] has; -1 if there is no previous
-  // frame.
+  // Between calls of run(): the levels above the frame that pyramids_[1] has; -1 if there is no previous frame.
   int built_levels_ = -1;
   std::vector<PaddedImage<std::int16_t>> dx_, dy_;  // derivatives of each level; the padding stays zero
   std::vector<HostField> fields_;  // the flow of each level; that of level 0 is not stored here

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// An image in host memory with a padding on all sides, so that windows and displacements may reach beyond its
-// borders.
+// An image in host memory with a padding on all sides, so that windows and displacements may reach beyond its borders.
 #pragma once
 
 #include "cuda/common/image.h"
@@ -23,8 +22,7 @@ class PaddedImage {
         data_(static_cast<std::size_t>(stride_) * static_cast<std::size_t>(size.height + 2 * kRows)) {}
 
   Size size() const { return size_; }
-  // Rows -kRows to height + kRows - 1 and columns -kColumns to width + kColumns - 1 of the view can be
-  // accessed.
+  // Rows -kRows to height + kRows - 1 and columns -kColumns to width + kColumns - 1 of the view can be accessed.
   ImageView<T> view() { return {data_.data() + origin(), pitch(), size_.width, size_.height}; }
   ImageView<const T> view() const { return {data_.data() + origin(), pitch(), size_.width, size_.height}; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Hiding parts of a frame: validation, the division of boxes into cells, and the order of the steps.
+// Redaction (hiding parts of a frame): validation, the division of boxes into cells, and the order of the steps.
 #include "cuda/redact/redact.h"
 
 #include <algorithm>
@@ -18,7 +18,8 @@ namespace {
 
 int rounded_up(int value, int multiple) { return divide_up(value, multiple) * multiple; }
 
-// [first, first + length), grown to multiples of `grain` and cut at the edges of [0, side).
+// The pixels [first, first + length). grown() rounds them outwards to multiples of `grain`, and clips them to [0,
+// side).
 struct Interval {
   int first, length;
 };
@@ -98,13 +99,13 @@ class RedactSteps final : public Redact {
   }
 
  private:
-  // Makes room for `bytes`, and for later frames with a little more.
+  // If `memory` is smaller than `bytes`, replaces it by at least twice its size, so that it rarely grows again.
   Status fit(std::size_t bytes, OwnedBytes *memory) const {
     return bytes <= memory->size() ? Status()
                                    : memory->allocate(execution_, std::max(bytes, 2 * memory->size()));
   }
 
-  // Makes room for a byte per pixel.
+  // Makes room for a byte per pixel, and sets *view to an image in this memory.
   Status fit_pixels(OwnedBytes *memory, ImageView<std::uint8_t> *view) const {
     CUDAVISION_TRY(
         fit(static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height), memory));
@@ -188,7 +189,7 @@ class RedactSteps final : public Redact {
     return {};
   }
 
-  struct Smoothed {  // a component
+  struct Smoothed {  // what smoothing a component needs
     Size size;
     std::unique_ptr<Gaussian> gaussian;
     OwnedImage image[2];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of hiding.
+// The CUDA backend of redaction (hiding parts of a frame).
 #include <cuda_runtime.h>
 
 #include "cuda/common/grid_cuda.h"
@@ -11,7 +11,7 @@
 namespace cudavision::redact {
 namespace {
 
-constexpr int kThreads = 256;  // of a cell
+constexpr int kThreads = 256;  // threads that compute the means of a cell
 
 static __global__ void __launch_bounds__(kBlockX *kBlockY)
     place_kernel(MaskSet masks, ImageView<std::uint8_t> dst) {
@@ -28,7 +28,7 @@ static __global__ void __launch_bounds__(kBlockX *kBlockY)
     dst.row(y)[x] = component.data[y * component.pitch_bytes + x * component.step_bytes];
 }
 
-// A block for each cell of each box.
+// Computes the mean of each component in every cell. One block per cell: blockIdx.x is the cell, blockIdx.y its box.
 static __global__ void __launch_bounds__(kThreads)
     means_kernel(const __grid_constant__ Task task, std::uint8_t *means) {
   CUDAVISION_SHARED(unsigned long long[kThreads / 32], sums);
@@ -55,7 +55,7 @@ static __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// A thread for the pixels that share a chroma sample.
+// Hides pixels: each thread handles the pixels that share one chroma sample.
 static __global__ void __launch_bounds__(kBlockX *kBlockY) hide_kernel(const __grid_constant__ Task task) {
   const Frame &frame = task.frame;
   const int shift_x = cell_shift_x(frame), shift_y = cell_shift_y(frame);

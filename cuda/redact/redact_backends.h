@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The steps of hiding parts of a picture, on both backends.
+// The steps of redaction (hiding parts of a frame), on both backends.
 #pragma once
 
 #include "cuda/redact/redact_rules.h"
 
 namespace cudavision::redact {
 
-// Sets each pixel of dst, 255 or 0, by the masks.
+// Sets each pixel of dst to 255 if a mask selects it, otherwise to 0.
 Status place_masks_cpu(const Execution &execution, const MaskSet &masks, ImageView<std::uint8_t> dst);
 Status place_masks_cuda(const Execution &execution, const MaskSet &masks, ImageView<std::uint8_t> dst);
 // Copies the samples of a component to dst.
 Status take_samples_cpu(const Execution &execution, const Component &component, ImageView<std::uint8_t> dst);
 Status take_samples_cuda(const Execution &execution, const Component &component, ImageView<std::uint8_t> dst);
-// Sets `means` to those of all cells. most_cells: the most that a box has.
+// Computes the mean of each component in every cell. most_cells: the largest number of cells of a box.
 Status find_means_cpu(const Execution &execution, const Task &task, int most_cells, std::uint8_t *means);
 Status find_means_cuda(const Execution &execution, const Task &task, int most_cells, std::uint8_t *means);
 Status hide_cpu(const Execution &execution, const Task &task);

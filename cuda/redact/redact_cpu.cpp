@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU backend of hiding: the threads share the rows.
+// The CPU backend of redaction (hiding parts of a frame): the threads share the rows.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -13,7 +13,8 @@ namespace {
 
 constexpr int kRowsPerTask = 16;  // even: no chroma sample belongs to two tasks
 
-// The first pixel of row y of the shape in its ellipse: the root is less than a pixel before it, and covers() is exact.
+// Returns the first pixel of row y in the ellipse that touches the four sides of `shape`. The square root gives a start
+// that is less than a pixel too early; from there, covers(), which is exact, decides.
 int first_of_ellipse(const Region &shape, int y) {
   const double height = shape.height, dy = 2.0 * (y - shape.y) + 1 - height;
   const double half = shape.width * std::sqrt(std::max(0.0, height * height - dy * dy)) / height;
@@ -24,7 +25,7 @@ int first_of_ellipse(const Region &shape, int y) {
   return first;
 }
 
-// The first and the last pixel of row y in the shape and in the limit; none if the last one comes first.
+// The pixels [first, last] of row y that lie in the shape and in the limit; none if last < first.
 struct Span {
   int first, last;
 };
@@ -33,14 +34,15 @@ Span span_of(const Region &shape, const Task &task, int y) {
   if (y < limit.y || y >= limit.y + limit.height || y < shape.y || y >= shape.y + shape.height)
     return {0, -1};
   const int first = task.ellipse ? first_of_ellipse(shape, y) : shape.x;
-  const int last = 2 * shape.x + shape.width - 1 - first;  // both ends of an ellipse's row are as far away
+  const int last = 2 * shape.x + shape.width - 1 - first;  // a row of an ellipse is symmetric
   return {std::max(first, limit.x), std::min(last, limit.x + limit.width - 1)};
 }
 
-// The cells of a row that are hidden: each is hidden once, however many boxes cover it.
+// The cells (pixels that share a chroma sample) of a row that are hidden already, so that each is hidden only once,
+// however many boxes cover it.
 class HiddenCells {
  public:
-  // Calls visit(cell) for the cells from first to last that were not hidden yet.
+  // Marks the cells from first to last as hidden, and calls visit(cell) for those that were not marked before.
   template <typename Visit>
   void hide(int first, int last, const Visit &visit) {
     for (int word = first / 64; word <= last / 64 && first <= last; ++word) {
@@ -56,7 +58,7 @@ class HiddenCells {
   std::uint64_t hidden_[kMaxSide / 64] = {};
 };
 
-// Hides rows of pixels that share chroma samples.
+// Hides pixels in the rows of pixels that share chroma samples with row `top`, the first of them.
 class Rows {
  public:
   Rows(const Task &task, int top)
@@ -65,12 +67,12 @@ class Rows {
         top_(top),
         bottom_(std::min(task.frame.height, top + (1 << cell_shift_y(task.frame)))) {}
 
-  // The last box that covers a cell hides it, and the mask what is left.
+  // Hides the selected pixels: each cell by the last box that covers it, and the remaining cells by the mask.
   void hide_selected() const {
     clear_map();
     HiddenCells hidden;
     for (int i = task_.box_count - 1; i > 0; --i) {
-      Span all{task_.frame.width, -1};  // spans of neighbouring rows overlap
+      Span all{task_.frame.width, -1};  // the union of the rows' spans, which overlap
       for (int y = top_; y < bottom_; ++y) {
         const Span span = span_of(task_.boxes[i].shape, task_, y);
         if (span.first <= span.last) all = {std::min(all.first, span.first), std::max(all.last, span.last)};
@@ -84,7 +86,7 @@ class Rows {
       });
   }
 
-  // The map holds what is selected, until the pixels are hidden.
+  // Hides the pixels that are not selected (`inverse`). The map first holds the selected pixels, then the others.
   void hide_others() const {
     clear_map();
     const Region &limit = task_.limit;
@@ -108,7 +110,7 @@ class Rows {
     for (int y = top_; y < bottom_ && task_.map.data != nullptr; ++y)
       std::fill_n(task_.map.row(y), task_.frame.width, std::uint8_t{0});
   }
-  // Whether one of the pixels from x on that share a sample is set and lies in the limit.
+  // Whether `bytes` is not 0 at a pixel that lies in the limit and in the cell that begins at column x.
   bool is_set(ImageView<const std::uint8_t> bytes, int x, const Region &limit) const {
     for (int y = std::max(top_, limit.y); y < std::min(bottom_, limit.y + limit.height); ++y)
       for (int px = std::max(x, limit.x); px < std::min(x + step_x_, limit.x + limit.width); ++px)

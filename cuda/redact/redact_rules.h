@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The arithmetic of both backends: which pixels are hidden, and by what.
+// The arithmetic that both backends of redaction share: which pixels are hidden, and what replaces them.
 #pragma once
 
 #include <cmath>
@@ -10,12 +10,12 @@
 
 namespace cudavision::redact {
 
-// A box that has grown, and its cells. The first one of a list is the frame, for the cells of masks and of `inverse`: it
-// selects nothing.
+// A box, grown by the dilation, and its cells. Box 0 of a Task is the whole frame: it selects no pixel, but pixels that
+// a mask or `inverse` hides take their means from its cells.
 struct Box {
-  Region shape;                                         // may leave the frame
+  Region shape;                                         // may reach beyond the frame
   Region area;                                          // the part that is divided into cells
-  int side = 1, columns = 0, rows = 0, first_cell = 0;  // of the cells
+  int side = 1, columns = 0, rows = 0, first_cell = 0;  // of the cells; first_cell: index among all cells
 };
 
 // What is hidden in a frame, in a form that kernels take as a parameter.
@@ -23,17 +23,17 @@ struct Task {
   Frame frame;
   const Box *boxes = nullptr;
   int box_count = 0;
-  ImageView<const std::uint8_t> mask;  // of the frame's size; or without data
+  ImageView<const std::uint8_t> mask;  // of the frame's size; no data: no mask
   Region limit;                        // within the frame
   bool ellipse = false, inverse = false;
   RedactMode mode = RedactMode::fill;
   Color color;
-  const std::uint8_t *means = nullptr;      // of pixelate: three for each cell
-  ImageView<const std::uint8_t> smooth[3];  // of blur: the components
+  const std::uint8_t *means = nullptr;      // for pixelate: three for each cell
+  ImageView<const std::uint8_t> smooth[3];  // for blur: the smoothed components
   ImageView<std::uint8_t> map;
 };
 
-// The masks that select pixels, by value.
+// The masks that select pixels, in a form that kernels take as a parameter.
 struct MaskSet {
   RedactMask mask[kMostRedactMasks];
   int count = 0;
@@ -49,7 +49,8 @@ CUDAVISION_HOST_DEVICE inline bool is_masked(const MaskSet &set, int x, int y) {
   return false;
 }
 
-// The centre of the pixel lies in the box or in its ellipse. Edges of boxes are below 2^15.6, so that nothing overflows.
+// Whether the centre of pixel (x, y) lies in the box or, if `ellipse`, in the ellipse that touches its four sides. A
+// side is shorter than 2^15.6 pixels, so that nothing overflows.
 CUDAVISION_HOST_DEVICE constexpr bool covers(const Region &shape, bool ellipse, int x, int y) {
   if (!contains(shape, x, y)) return false;
   if (!ellipse) return true;
@@ -63,7 +64,7 @@ CUDAVISION_HOST_DEVICE constexpr bool covers(const Region &shape, bool ellipse, 
 
 constexpr int kVisible = -1;
 
-// The index of the last box that covers the pixel, 0 if only the mask does, or kVisible.
+// Returns the index of the last box that covers the pixel, 0 if only the mask selects it, or kVisible.
 CUDAVISION_HOST_DEVICE inline int selected_by(const Task &task, int x, int y) {
   if (!contains(task.limit, x, y)) return kVisible;
   for (int i = task.box_count - 1; i > 0; --i)
@@ -71,18 +72,18 @@ CUDAVISION_HOST_DEVICE inline int selected_by(const Task &task, int x, int y) {
   return task.mask.data != nullptr && task.mask.row(y)[x] != 0 ? 0 : kVisible;
 }
 
-// What hides a pixel that `selected` selects.
+// Returns the index of the box that hides the pixel, or kVisible. selected: the result of selected_by().
 CUDAVISION_HOST_DEVICE inline int hidden_by(const Task &task, int selected, int x, int y) {
   if (!task.inverse) return selected;
   return selected == kVisible && contains(task.limit, x, y) ? 0 : kVisible;
 }
 
-// Of the sum of `count` samples.
+// Returns the mean of `count` samples, whose sum is `sum`.
 CUDAVISION_HOST_DEVICE inline std::uint8_t mean_of(unsigned long long sum, long long count) {
   return static_cast<std::uint8_t>(rintf(static_cast<float>(sum) * (1.0f / static_cast<float>(count))));
 }
 
-// The part of a cell in samples of a component: area and side hold whole samples.
+// Returns the samples of component c that form a cell of the box. Cells consist of whole samples.
 CUDAVISION_HOST_DEVICE inline Region samples_of_cell(const Box &box, int column, int row,
                                                      const Component &c) {
   const int x = box.area.x + column * box.side, y = box.area.y + row * box.side;
@@ -93,7 +94,7 @@ CUDAVISION_HOST_DEVICE inline Region samples_of_cell(const Box &box, int column,
           ((end_y - 1) >> c.shift_y) - (y >> c.shift_y) + 1};
 }
 
-// Hides the pixels from (x, y) on that share a chroma sample.
+// Hides the pixels that share a chroma sample, of which (x, y) is the first. by: the box whose cells pixelate uses.
 CUDAVISION_HOST_DEVICE inline void hide(const Task &task, int by, int x, int y) {
   const Box &box = task.boxes[by];
   const std::uint8_t *mean = nullptr;

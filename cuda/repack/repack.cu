@@ -25,13 +25,13 @@ Task task_of(const RepackedFrame &frame, int components, Region region) {
   return task;
 }
 
-// True for the first pixel of a sample within the region: its thread handles the sample.
+// Whether (x, y) is the first pixel in the region that belongs to its sample of c: the thread of this pixel handles it.
 __device__ bool owns_sample(const Component &c, Region region, int x, int y) {
   return (x == region.x || (x & ((1 << c.shift_x) - 1)) == 0) &&
          (y == region.y || (y & ((1 << c.shift_y) - 1)) == 0);
 }
 
-// Calls work(component, x, y) in the thread that owns the sample.
+// Calls work(component, x, y) for each component whose sample the pixel (x, y) of this thread owns.
 template <typename Work>
 __device__ void for_each_sample(const Task &task, const Work &work) {
   const int x = static_cast<int>(blockIdx.x) * kBlockX + static_cast<int>(threadIdx.x);

@@ -24,15 +24,15 @@ struct GrayRange {
 
 Status validate(const GrayRange &range);
 
-// One component of a frame, in its own format and with 8 bits. A sample of the former holds its eight most
-// significant bits from bit `bit` of its first byte on, little-endian: bit 0 is the whole byte, and 2 takes
-// six bits of the first byte and two of the next one.
+// One component of a frame, in its original format (`wide`) and with 8 bits per sample (`eight`). The eight most
+// significant bits of a wide sample begin at bit `bit` of the byte that `wide` points to, in little-endian order: with
+// bit 0 they are this byte, with bit 2 they are six bits of this byte and two of the next one.
 struct RepackedComponent {
   Component wide;
   int bit = 0;      // 0 to 7
   Component eight;  // with the same shift_x and shift_y
-  // The bits below these eight that belong to the sample, 0 to 8. If bit is 0 they lie in the byte before; otherwise there
-  // are at most `bit` of them.
+  // How many bits of the sample are below these eight: 0 to 8. If `bit` is 0, they are the upper bits of the preceding
+  // byte; otherwise there are at most `bit` of them.
   int low = 0;
 };
 
@@ -40,24 +40,25 @@ struct RepackedFrame {
   int width = 0, height = 0;
   int count = 0;  // of components, alpha included
   RepackedComponent component[4];
-  // For a single component of 16 bits whose `bit` is 0 and whose first byte is the less significant one: an
-  // 8-bit value v8 = (v - low) * 256 / (high - low + 1), rounded down and limited to 0 to 255, stands for v.
+  // Only for a single 16-bit component whose `bit` is 0 and whose `wide` points to the less significant byte: a value v
+  // becomes (v - low) * 256 / (high - low + 1), rounded down and limited to 0 to 255, instead of its eight upper bits.
   std::optional<GrayRange> range;
 
   Size size() const { return {width, height}; }
 };
 
-// Sets the 8-bit samples of the first `components` components to those of the wide frame. CUDA: enqueues one
-// kernel. Errors: components of different subsampling, and errors of the device.
+// Converts the first `components` components to 8 bits: sets their `eight` samples from the `wide` ones. CUDA: enqueues
+// one kernel. Errors: `wide` and `eight` with different subsampling, members out of range, and errors of the device.
 Status repack_frame(const Execution &execution, const RepackedFrame &frame, int components);
 
-// Writes each 8-bit sample of `region` that differs from the sample of the wide frame into the eight most significant bits
-// of this sample, and keeps its other bits; with a GrayRange, writes low + v * (high - low) / 255 instead, rounded to
-// nearest, where v is the 8-bit sample. Samples that do not differ keep all bits. A subsampled chroma sample belongs to the
-// region if any of its pixels does. The region lies within the frame.
-// replaced: a mask of the frame's size, or empty. Where it is not 0, samples are written even if they do not differ, and
-// their lower bits become 0, so that nothing of the old sample is left. For a subsampled sample, its first pixel counts.
-// CUDA: enqueues one kernel.
+// Writes back what was drawn. Where an 8-bit sample in `region` differs from the converted wide sample, it replaces the
+// eight most significant bits of the wide sample, and the other bits are kept; with a GrayRange, the wide sample
+// becomes low + v * (high - low) / 255, rounded to nearest, where v is the 8-bit sample. Wide samples that do not
+// differ keep all bits. A subsampled chroma sample belongs to the region if any of its pixels does. The region must lie
+// within the frame.
+// replaced: a mask of the frame's size, or empty. Where it is not 0, wide samples are written even if they do not
+// differ, and (without a GrayRange) their lower bits become 0, so that nothing of the old sample is left. For a
+// subsampled sample, the mask is read at its first pixel. CUDA: enqueues one kernel.
 Status unpack_frame(const Execution &execution, const RepackedFrame &frame, Region region,
                     ImageView<const std::uint8_t> replaced = {});
 

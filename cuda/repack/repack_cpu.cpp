@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kRowsPerTask = 16;
 
-// Calls work(component, first, y, count) for each row of samples of the components that the region touches:
-// `count` samples from the first one on, counted in samples.
+// Calls work(component, x, y, count) for each row of samples that each component has in the region: `count` samples,
+// the first of which belongs to pixel (x, y).
 template <typename Work>
 Status for_each_row(const Execution &execution, const RepackedFrame &frame, int components, Region region,
                     const Work &work) {
@@ -21,14 +21,14 @@ Status for_each_row(const Execution &execution, const RepackedFrame &frame, int 
       const int sx = c.eight.shift_x, sy = c.eight.shift_y;
       const int first = region.x >> sx, count = ((region.x + region.width - 1) >> sx) - first + 1;
       for (int y = region.y + first_row; y < region.y + end_row; ++y)
-        // a row of samples belongs to the first of its rows of pixels in the region
+        // a row of samples is processed with the first of its rows of pixels in the region
         if (y == region.y || (y & ((1 << sy) - 1)) == 0) work(c, first << sx, y, count);
     }
   });
 }
 
-// Steps known at compile time let the compiler make vector instructions of the loop. 0: known at run time
-// alone.
+// Repacks `count` samples of a row. The compiler vectorises the loop for constant steps. Step 0: known only at run
+// time.
 template <int kWideStep, int kEightStep>
 void repack_row(const RepackedComponent &c, int x, int y, int count, const Range &range) {
   const int wide_step = kWideStep != 0 ? kWideStep : c.wide.step_bytes,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The arithmetic of a sample, which both backends share.
+// The conversion of a sample to 8 bits and back, which both backends of repacking share.
 #pragma once
 
 #include "cuda/repack/repack.h"
 
 namespace cudavision::repack {
 
-// The range in a form that kernels take as a parameter. `used` is false for samples of bits.
+// RepackedFrame::range in a form that kernels take as a parameter. used: whether the frame has such a range.
 struct Range {
   bool used = false;
   int low = 0, high = GrayRange::kMost;
@@ -23,7 +23,7 @@ CUDAVISION_HOST_DEVICE inline void set_word(std::uint8_t *sample, int word) {
   sample[1] = static_cast<std::uint8_t>(word >> 8 & 255);
 }
 
-// The second byte is read only where bits lie in it.
+// Converts a sample to 8 bits. The second byte is read only if some of the eight bits are in it.
 CUDAVISION_HOST_DEVICE inline std::uint8_t read_sample(const std::uint8_t *sample, int bit,
                                                        const Range &range) {
   if (!range.used) return bit == 0 ? sample[0] : static_cast<std::uint8_t>(word_at(sample) >> bit & 255);
@@ -33,7 +33,7 @@ CUDAVISION_HOST_DEVICE inline std::uint8_t read_sample(const std::uint8_t *sampl
   return static_cast<std::uint8_t>((value - range.low) * 256 / (range.high - range.low + 1));
 }
 
-// Changes the sample if it does not stand for `value` already.
+// Writes `value` to a sample, unless read_sample() already returns this value.
 CUDAVISION_HOST_DEVICE inline void write_sample(std::uint8_t *sample, int bit, const Range &range,
                                                 std::uint8_t value) {
   if (read_sample(sample, bit, range) == value) return;
@@ -45,7 +45,7 @@ CUDAVISION_HOST_DEVICE inline void write_sample(std::uint8_t *sample, int bit, c
     set_word(sample, (word_at(sample) & ~(255 << bit)) | value << bit);
 }
 
-// Writes all bits of a sample: its eight most significant ones, and 0 below them.
+// Writes all bits of a sample: `value` to the eight most significant ones, 0 to the `low` bits below them.
 CUDAVISION_HOST_DEVICE inline void replace_sample(std::uint8_t *sample, int bit, int low, const Range &range,
                                                   std::uint8_t value) {
   if (range.used) return set_word(sample, range.low + (value * (range.high - range.low) * 2 + 255) / 510);

@@ -17,11 +17,11 @@
 namespace cudavision::sigma2kp {
 
 struct Band {
-  unsigned keypoints;  // in the tiles that are done
+  unsigned keypoints;  // the number of keypoints in the tiles that are done
   unsigned tiles_done;
 };
 
-// A frame finds 0 in all members that it counts in.
+// All members in which a frame counts are 0 when the frame begins.
 struct Progress {
   unsigned next_tile;  // see claim_tile()
   unsigned bands_done;
@@ -35,12 +35,12 @@ struct Progress {
 struct AllKeypoints {
   std::uint64_t *strengths;
   std::uint32_t *places;  // pack_place()
-  // For each row of windows: the index of its first keypoint, or of the next one if it has none. One more
+  // For each row of windows: the index of its first keypoint, or of the next keypoint if the row has none. One more
   // element than there are rows. Null without min_distance.
   std::uint32_t *row_begins;
 };
 
-// x in the lower half, y in the upper half.
+// The position of a window in one word: x in the lower half, y in the upper half.
 __device__ inline std::uint32_t pack_place(int x, int y) {
   return static_cast<std::uint32_t>(y) << 16 | static_cast<std::uint32_t>(x);
 }
@@ -134,7 +134,7 @@ struct FindTask {
   AllKeypoints all;
   Sigma2KpList list;
   int max_keypoints;
-  bool publish;  // write the final list: there is no min_distance
+  bool publish;  // whether to write the final list: there is no min_distance
   Input input;
   Places places;
 };
@@ -147,8 +147,8 @@ __device__ inline int claim_tile(const FindTask &task) {
   return static_cast<int>(atomicInc(&task.progress->next_tile, tiles - 1));
 }
 
-// The sums over the window at (x, y), if the picture can be read word by word: a window of 5 pixels covers two words of
-// each row.
+// The sums over the window at (x, y) of a picture that can be read word by word (has_whole_words()). A window of 5
+// pixels covers two words of each row.
 template <int kWindow>
 __device__ Sums sums_of_words(ImageView<const std::uint8_t> luma, int window, int x, int y) {
   constexpr int kBits = 8, kBytes = sizeof(CopyWord);
@@ -226,9 +226,9 @@ __device__ inline void list_places(const FindTask &task, int first_y, const unsi
   });
 }
 
-// Lists the keypoints of a band and returns their number up to the end of the band. Each thread lists the
-// places in a range of words. The strengths are then distributed evenly over the threads, because the
-// keypoints are not.
+// Lists the keypoints of a band. Returns the number of keypoints in this band and all bands before it. Each thread
+// lists the places in a range of words. The strengths are then distributed evenly over the threads, because the
+// keypoints are unevenly distributed over the words.
 template <int kWindow>
 __device__ int list_band(const FindTask &task, int band, int *warp_sums) {
   const int first_y = band * task.tile.height, rows = min(task.tile.height, task.plan.map.height - first_y);
@@ -253,8 +253,8 @@ __device__ int list_band(const FindTask &task, int band, int *warp_sums) {
   return band_end;
 }
 
-// Called by the block that finished the last tile of a band. The last block to list a band also clears the bands for the
-// frame after the next one, and bands_done for the next one.
+// Called by the block that finished the last tile of a band. The last block to list a band also writes the final list
+// (see FindTask::publish), and clears the bands for the frame after the next one and bands_done for the next one.
 template <int kWindow>
 __device__ void finish_band(const FindTask &task, int band, Selection &block, bool *is_last,
                             unsigned *found) {

@@ -18,19 +18,19 @@ namespace cudavision::sigma2kp {
 
 constexpr int kOrientWarps = 8, kOrientThreads = 32 * kOrientWarps;
 
-// The pitch of the pixels around a keypoint in shared memory: `side` pixels, one more on either side, and up to
-// three before them, so that rows consist of whole words.
+// The pitch, in bytes, of the pixels around a keypoint in shared memory: `side` pixels, one more on either side, and up
+// to three before them, so that rows consist of whole words.
 CUDAVISION_HOST_DEVICE constexpr int patch_pitch(int side) {
   constexpr int kBytes = sizeof(CopyWord);
   return divide_up(side + 2 + kBytes - 1, kBytes) * kBytes;
 }
-// The shared memory of a warp, in words: the histogram, then the pixels.
+// The shared memory of a warp, in words: the histogram with `bins` bins, then the pixels.
 CUDAVISION_HOST_DEVICE constexpr int orient_words(int side, int bins) {
   return bins + patch_pitch(side) * (side + 2) / static_cast<int>(sizeof(CopyWord));
 }
 
-// Copies the pixels of `region` and those around it to `patch`, and returns where the first pixel of the
-// region lies there. Outside the picture its border pixels are replicated. All lanes of the warp must call.
+// Copies the pixels of `region` and a border of one pixel to `patch`, and returns a pointer to the first pixel of the
+// region in `patch`. Outside the picture its border pixels are replicated. All lanes of the warp must call.
 __device__ inline const std::uint8_t *load_patch(ImageView<const std::uint8_t> luma, const Region &region,
                                                  int pitch, int lane, std::uint8_t *patch) {
   constexpr int kBytes = sizeof(CopyWord), kLanes = 8, kGroups = 32 / kLanes;
@@ -50,23 +50,23 @@ __device__ inline const std::uint8_t *load_patch(ImageView<const std::uint8_t> l
   return patch + pitch + 1;
 }
 
-// Returns in all lanes the fullest bin, the first of equals, or kNoOrientation if all bins are empty. All
-// lanes of the warp must call.
+// Returns the fullest bin to all lanes, the first one of equally full bins, or kNoOrientation if all bins are empty.
+// All lanes of the warp must call.
 __device__ inline int dominant_bin(const unsigned *histogram, int bins, int lane) {
   unsigned most = 0;
   int best = 0;
   for (int bin = lane; bin < bins; bin += 32)
     if (histogram[bin] > most) most = histogram[bin], best = bin;
-  // A greater key has more in its bin, or as much in an earlier one.
+  // The greatest key belongs to the fullest bin, and among equally full bins to the first one.
   const unsigned long long key =
       warp_max(static_cast<unsigned long long>(most) << 32 | ~static_cast<unsigned>(best));
   return key >> 32 == 0 ? kNoOrientation : static_cast<int>(~static_cast<unsigned>(key));
 }
 
-constexpr int kRowsAtOnce = 4;  // their loads and their arithmetic overlap
+constexpr int kRowsAtOnce = 4;  // pixels of a column whose loads and arithmetic overlap
 
-// Calls use(gradients, count) for `rows` pixels of a column of a picture from `pixel` on, downward, as often as needed:
-// the first `count` elements are gradients. All neighbours of these pixels must exist.
+// Computes the gradients of `rows` pixels of a column, from `pixel` downward, and calls use(gradients, count) for each
+// group of up to kRowsAtOnce pixels; the first `count` elements are valid. All neighbours of these pixels must exist.
 template <typename Use>
 __device__ inline void for_gradients_of_column(const std::uint8_t *pixel, int pitch, int rows,
                                                GradientOperator op, const Use &use) {
@@ -108,7 +108,7 @@ template <bool kCounts>
 __device__ inline void add_to_histogram(const Gradient (&gradients)[kRowsAtOnce], int count,
                                         GradientWeight weight, const OrientationTable &table,
                                         unsigned *histogram) {
-  NearBin near[kRowsAtOnce];  // NaN for zero gradients, for which they are not used
+  NearBin near[kRowsAtOnce];  // from_middle is NaN for zero gradients, which are skipped below
 #pragma unroll
   for (int k = 0; k < kRowsAtOnce; ++k) near[k] = approximate_bin(gradients[k], table);
 #pragma unroll
@@ -128,8 +128,8 @@ __device__ inline void add_to_histogram(const Gradient (&gradients)[kRowsAtOnce]
 template <bool kCounts>
 constexpr int kOrientBlocksAtOnce = resident_blocks(kOrientThreads, !kCounts || !kCompilesForHopper ? 4 : 5);
 
-// side: of the square around the window in which gradients are counted, in pixels. kCounts: as for add_to_histogram().
-// Dynamic shared memory: orient_words() per warp.
+// side: the side of the square around the window in which gradients are counted, in pixels. kCounts: as for
+// add_to_histogram(). Dynamic shared memory: orient_words() per warp.
 template <bool kCounts>
 static __global__ void __launch_bounds__(kOrientThreads, kOrientBlocksAtOnce<kCounts>)
     orient_kernel(ImageView<const std::uint8_t> luma, Sigma2KpList list, int window, int side,
@@ -142,8 +142,8 @@ static __global__ void __launch_bounds__(kOrientThreads, kOrientBlocksAtOnce<kCo
   unsigned *histogram = shared + warp * orient_words(side, table.bins);
   auto *patch = reinterpret_cast<std::uint8_t *>(histogram + table.bins);
   const int pitch = patch_pitch(side);
-  // Each lane takes a part of a column of the square. If the square has more than 32 columns, a lane takes several whole
-  // columns. Lanes that are left over have no part: part == parts.
+  // Each lane takes a part of a column of the square. If the square has more than 32 columns, a lane takes several
+  // whole columns. Lanes that are left over have no part: part == parts.
   const int parts = max(32 / side, 1), part_rows = divide_up(side, parts), part = min(lane / side, parts),
             y = part * part_rows;
   const int count = list.count->listed, stride = static_cast<int>(gridDim.x) * kOrientWarps;
@@ -162,7 +162,8 @@ static __global__ void __launch_bounds__(kOrientThreads, kOrientBlocksAtOnce<kCo
     __syncwarp();
     const int bin = dominant_bin(histogram, table.bins, lane);
     if (lane == 0) list.keypoints[i].orientation = bin;
-    // No barrier: a lane clears the bins that it has read itself, and all have read the patch.
+    // No barrier is needed: for the next keypoint, a lane clears the bins that it has read itself, and all lanes have
+    // read the patch.
   }
 }
 

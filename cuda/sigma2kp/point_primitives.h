@@ -19,7 +19,7 @@ struct PointStyle {
   // Arms and lines grow with the standard deviation of the window: at 64 grey levels they are twice as long,
   // at 96 and above three times.
   bool grows = false;
-  // Keypoints whose windows have a smaller standard deviation are hidden, in grey levels.
+  // In grey levels. Keypoints whose windows have a smaller standard deviation are hidden.
   float least_deviation = 0;
   // In pixels.
   int line_width = 1;
@@ -31,13 +31,13 @@ struct PointStyleRanges {
   static constexpr Range<int> line_width{1, 255};
 };
 
-// Writes two primitives for each of the first n = min(list.count->listed, capacity) keypoints. A keypoint
-// without orientation becomes a cross and a hidden primitive; a hidden keypoint becomes two hidden
-// primitives. A keypoint with an orientation becomes a point of three line widths (at most 255 pixels) and a
-// line from it in the direction of the orientation, whose end is rounded to the nearest pixel. They are
-// placed at the centre of the window, or half a pixel left of and above it if the centre is between pixels.
-// primitives: 2 * capacity elements in the backend's memory. drawn: in the backend's memory; set to 2 * n,
-// the count to pass when drawing. Fails if the style is out of range. CUDA: enqueues one kernel.
+// Writes two primitives for each of the first n = min(list.count->listed, capacity) keypoints. A keypoint without
+// orientation becomes a cross and a hidden primitive; a hidden keypoint becomes two hidden primitives. A keypoint with
+// an orientation becomes a point of three line widths (at most 255 pixels) and a line from this point in the direction
+// of the orientation, whose end is rounded to the nearest pixel. Crosses and points are placed at the centre of the
+// window, or half a pixel left of and above it if the centre is between pixels. primitives: 2 * capacity elements in
+// the backend's memory. drawn: in the backend's memory; set to 2 * n, the count to pass when drawing. Fails if the
+// style is out of range. CUDA: enqueues one kernel.
 Status make_point_primitives(const Execution &execution, const Sigma2KpList &list, int capacity,
                              const PointStyle &style, Primitive *primitives, int *drawn);
 

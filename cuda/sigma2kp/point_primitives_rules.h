@@ -19,13 +19,13 @@ struct LineEnds {
   std::int16_t x[kMaxOrientations], y[kMaxOrientations];
 };
 
-// The standard deviation of a window in grey levels, computed from the variance that is attached to frames, so that the
-// keypoints of a frame look the same whoever draws them.
+// The standard deviation of a window in grey levels. It is computed from variance_of(), the value that is attached to
+// frames, so that keypoints look the same whichever element draws them.
 CUDAVISION_HOST_DEVICE inline float deviation_of(const Sigma2Keypoint &point, int window) {
   return sqrtf(static_cast<float>(variance_of(point.strength, window)));
 }
 
-// By how much the arms and lines of a keypoint are longer than those of the style.
+// The factor by which the arms and lines of a keypoint are longer than PointStyle::size says.
 CUDAVISION_HOST_DEVICE inline float growth_of(float deviation, const PointStyle &style) {
   const float growth = deviation / 32;
   return !style.grows || growth < 1 ? 1.0f : growth < 3 ? growth : 3.0f;
@@ -41,7 +41,7 @@ struct DrawnPoint {
   int x, y;
   float deviation;
   bool has_direction;
-  int end_x, end_y;  // of the line of its direction, relative to the keypoint
+  int end_x, end_y;  // the end of the line of its direction, relative to (x, y)
 };
 
 CUDAVISION_HOST_DEVICE inline void make_primitives(const DrawnPoint &point, const PointStyle &style,

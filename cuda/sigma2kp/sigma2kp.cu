@@ -27,16 +27,16 @@ namespace {
 constexpr std::size_t kStaticBytes = 4 << 10;
 // The maximum shared memory of a block on devices of compute capability 7.5, the smallest that is supported.
 constexpr std::size_t kSmallestSharedBytes = 64 << 10;
-// Column sums are computed in several chunks, of at least kMinChunk rows, if one chunk would take more than
-// kChunkBytes of shared memory in total. With the default parameters one chunk suffices for the usual tile, and
-// two for the higher one; six blocks fit on a multiprocessor.
+// Column sums are computed in several chunks, of at least kMinChunk rows, if a block would otherwise take more than
+// kChunkBytes of shared memory. With the default parameters, the usual tile takes one chunk and the higher tile
+// (kHigherTileRows) two; six blocks fit on a multiprocessor.
 constexpr int kMinChunk = 8;
 constexpr std::size_t kChunkBytes = 40 << 10;
-// A smaller tile is chosen if a tile would take more than this.
+// A smaller tile is chosen if a tile would take more shared memory than this.
 constexpr std::size_t kTileBytes = 48 << 10;
-// The maximum numbers of blocks of the kernels with grid-stride loops; the host does not know the number of
-// keypoints. For 132 multiprocessors (H100): 2 blocks each of keep_apart_kernel, whose last block waits for
-// few others then, and the blocks of orient_kernel that fit, which are fewer if gradients are weighted.
+// The maximum numbers of blocks of the kernels with grid-stride loops, for 132 multiprocessors (H100); the host does
+// not know the number of keypoints. keep_apart_kernel: 2 per multiprocessor, so that its last block waits for few
+// others. orient_kernel: as many as fit, which are fewer if gradients are weighted.
 constexpr unsigned kMaxMinDistanceBlocks = 2 * 132, kMaxOrientBlocks = 5 * 132,
                    kMaxWeightedOrientBlocks = 4 * 132;
 
@@ -46,15 +46,15 @@ inline std::size_t shared_bytes(const TileLayout &tile, const DetectorPlan &plan
   return strength_bytes(tile, plan) + sum_bytes(tile) + pixels * static_cast<std::size_t>(tile.pixel_pitch);
 }
 
-// On a multiprocessor, by registers. The default kernel would spill some with six on the architectures that hold 1536
-// threads.
+// The number of blocks of find_keypoints_kernel per multiprocessor that the registers allow. With six, the default
+// kernel would spill registers on the architectures that hold 1536 threads.
 constexpr int kDefaultBlocksAtOnce = kResidentThreads == 2048 ? 6 : 5;
 template <typename T, int kWindow>
 constexpr int find_blocks_at_once = resident_blocks(kThreads, kWindow != 0     ? kDefaultBlocksAtOnce
                                                               : sizeof(T) == 4 ? 4
                                                                                : 3);
 
-// Whether the centre pixel of a window of the tile lies in a region. (x, y): its first window.
+// Whether the centre pixel of any window of the tile is in a region. (x, y): the first window of the tile.
 __device__ inline bool has_searched_windows(const FindTask &task, int x, int y) {
   if (task.places.everywhere()) return true;
   const int left = x + task.plan.window / 2, top = y + task.plan.window / 2;
@@ -67,7 +67,7 @@ __device__ inline bool has_searched_windows(const FindTask &task, int x, int y) 
   return found;
 }
 
-// Of 32 windows from (x, y) on in a row: those of `marked` that are searched.
+// Returns the bits of `marked` whose windows are searched. Bit i stands for the window at (x + i, y).
 __device__ inline unsigned searched_bits(const FindTask &task, unsigned marked, int x, int y) {
   if (task.places.everywhere()) return marked;
   unsigned kept = 0;
@@ -78,7 +78,7 @@ __device__ inline unsigned searched_bits(const FindTask &task, unsigned marked, 
   return kept;
 }
 
-// The parameters: as for TileWork.
+// One block per tile. The template parameters are those of TileWork (tile.cuh).
 template <typename T, int kWindow, int kCell, bool kOnlyCentre>
 static __global__ void __launch_bounds__(kThreads, find_blocks_at_once<T, kWindow>)
     find_keypoints_kernel(const __grid_constant__ FindTask task) {
@@ -123,12 +123,13 @@ static __global__ void __launch_bounds__(kThreads, find_blocks_at_once<T, kWindo
   if (thread == 0 && keypoints != 0) atomicAdd(&task.band[band].keypoints, keypoints);
   if (!is_last_block(&task.band[band].tiles_done, static_cast<unsigned>(task.tiles_x), &is_last)) return;
   wait_for_kernel_ahead();
-  let_next_kernel_start();  // the frame after this one may use the bits and bands of the frame ahead
+  let_next_kernel_start();  // the next frame may use the bits and bands of the frame before this one
   finish_band<kWindow>(task, band, block, &is_last, &keypoints);
 }
 
 constexpr int kDefaultWindow = Sigma2KpParams{}.window, kDefaultCell = Sigma2KpParams{}.cell;
-// Specialised for the default window and cell with grids, and for a tau so small that only the centre is near.
+// Two kernels are specialised for the default window and cell with grids, the first of them also for a tau so small
+// that only the window in the centre of a cell is near.
 constexpr auto find_default_keypoints =
     find_keypoints_kernel<std::uint32_t, kDefaultWindow, kDefaultCell, true>;
 constexpr auto find_keypoints_off_centre =
@@ -139,13 +140,13 @@ constexpr std::array kFindKernels{find_default_keypoints, find_keypoints_off_cen
                                   find_wide_keypoints};
 
 auto find_kernel_of(const DetectorPlan &plan) {
-  static_assert(kDefaultCell % 2 == 0);  // its centre is a window
+  static_assert(kDefaultCell % 2 == 0);  // the centre of a cell is a window
   if (plan.is_wide()) return find_wide_keypoints;
   if (plan.dense || plan.window != kDefaultWindow || plan.cell != kDefaultCell) return find_narrow_keypoints;
   return plan.end_near - plan.first_near == 1 ? find_default_keypoints : find_keypoints_off_centre;
 }
 
-// Writes an empty list: no cell fits in the image.
+// Writes an empty list, because no cell fits in the image or because no region is searched.
 static __global__ void list_nothing_kernel(Sigma2KpCount *count, Progress *progress) {
   *count = {0, 0};
   progress->found = 0;
@@ -153,7 +154,7 @@ static __global__ void list_nothing_kernel(Sigma2KpCount *count, Progress *progr
 
 constexpr int odd(int n) { return n | 1; }
 
-// The layout of tiles of this size, with as few chunks as kChunkBytes allows.
+// The layout of tiles of this size (in windows), with as few chunks as kChunkBytes allows.
 TileLayout make_tile_layout(const DetectorPlan &plan, Size size) {
   const int columns = size.width + plan.before + plan.after, rows = size.height + plan.before + plan.after,
             pixels = columns + plan.window - 1;
@@ -183,7 +184,7 @@ int tile_count(const DetectorPlan &plan, const TileLayout &tile) {
   return divide_up(plan.map.width, tile.width) * divide_up(plan.map.height, tile.height);
 }
 
-// The number of blocks that run at the same time.
+// Sets *blocks to the number of blocks of find_keypoints_kernel that run on the device at the same time.
 Status blocks_at_once(const DetectorPlan &plan, const TileLayout &tile, int *blocks) {
   int multiprocessors = 0;
   CUDAVISION_TRY(multiprocessor_count(&multiprocessors));
@@ -193,7 +194,7 @@ Status blocks_at_once(const DetectorPlan &plan, const TileLayout &tile, int *blo
   return {};
 }
 
-// Returns the largest tile, or a higher one if then all tiles of the picture run at once.
+// Sets *tile to the largest tile, or to a higher one if all tiles of the picture run at once only then.
 Status choose_tile(const DetectorPlan &plan, TileLayout *tile) {
   *tile = largest_tile(plan);
   const TileLayout higher = make_tile_layout(plan, {tile->width, kHigherTileRows});
@@ -212,7 +213,7 @@ class Sigma2KpCuda final : public Sigma2Kp {
   Status allocate() {
     int most = 0;
     CUDAVISION_TRY(max_shared_bytes(&most));
-    // Limited to the smallest device, so that parameters which work on one device work on all devices.
+    // Limited to what the smallest device has, so that parameters which work on one device work on all devices.
     dynamic_bytes_ = std::min(static_cast<std::size_t>(most), kSmallestSharedBytes) - kStaticBytes;
     for (const auto kernel : kFindKernels) CUDAVISION_TRY(allow_shared_bytes(kernel, dynamic_bytes_));
     for (const auto kernel : {orient_kernel<true>, orient_kernel<false>})
@@ -247,7 +248,7 @@ class Sigma2KpCuda final : public Sigma2Kp {
 
   Status prepare_plan(const Sigma2KpParams &params) {
     is_made_ = false;
-    // Frees the old buffers first, because both sets may not fit.
+    // Frees the old buffers first, because they may not fit beside the new ones.
     bits_ = {}, bands_ = {}, strengths_ = {}, places_ = {}, row_begins_ = {}, kept_ = {};
     plan_ = make_detector_plan(size_, params);
     made_for_ = params;
@@ -272,7 +273,7 @@ class Sigma2KpCuda final : public Sigma2Kp {
   }
 
   int words_per_row() const { return tiles_x_ * (tile_.width / 32); }
-  std::size_t bit_words() const {  // of a frame
+  std::size_t bit_words() const {  // of one frame
     return static_cast<std::size_t>(words_per_row()) * static_cast<std::size_t>(plan_.map.height);
   }
   AllKeypoints all(const Sigma2KpParams &params) const {
@@ -349,11 +350,11 @@ class Sigma2KpCuda final : public Sigma2Kp {
   DetectorPlan plan_{};
   TileLayout tile_{};
   int tiles_x_ = 0, band_count_ = 0;
-  // Two halves, which frames use in turn: a frame is marked while the one ahead of it is listed.
+  // bits_ and bands_ have two halves, which frames use in turn: a frame is marked while the previous one is listed.
   DeviceBuffer<unsigned> bits_;
   DeviceBuffer<Band> bands_;  // a half is all 0 when a frame begins to use it
-  bool second_ = false;       // the frame enqueued last uses the second half of both
-  bool is_first_ = true;  // no frame of this plan is enqueued: the next one waits until the bands are cleared
+  bool second_ = false;       // whether the last enqueued frame uses the second halves
+  bool is_first_ = true;      // no frame of this plan is enqueued: the next one waits until bands_ is cleared
   DeviceBuffer<std::uint64_t> strengths_;
   DeviceBuffer<std::uint32_t> places_;
   // Made when min_distance is first requested.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The sigma^2 keypoint detector: finds the points of greatest local variance in an image, and their
-// orientation.
+// The sigma^2 keypoint detector: finds the points of greatest local variance in an image, and their orientation.
 //
 // B. Zalesky and Ph. Trotski, "Parallel version of detector of extremal key points on images", Informatics 15
 // (2), 2018, pp. 55-63: equations 1 and 2, and the algorithm of section 2. The variance sigma^2 of a window
@@ -22,11 +21,10 @@
 namespace cudavision {
 
 enum class Sigma2KpDefinition {
-  // Section 2 of the paper: one grid of cells covers the image, and further grids are shifted by half a cell
-  // (l / 2, rounded down). In each cell the window of the greatest strength (among equal ones the first in
-  // row-major order) is a keypoint if it is nearer than tau to the centre of the cell and if not all
-  // strengths of the cell are equal. The centre is (l / 2, l / 2), not rounded, relative to the first window
-  // of the cell.
+  // Section 2 of the paper: one grid of cells covers the image, and further grids are shifted by half a cell (l / 2,
+  // rounded down). In each cell the window of the greatest strength (among equal ones the first in row-major order) is
+  // a keypoint if it is nearer than tau to the centre of the cell and if not all strengths of the cell are equal. The
+  // centre is (l / 2, l / 2), not rounded, relative to the first window of the cell.
   grid,
   // Equation 2 of the paper: window p is a keypoint if there is a position q at a distance of at most tau
   // from p so that p has the greatest strength (ties allowed) in the cell of q, and this cell contains a
@@ -45,19 +43,18 @@ struct Sigma2KpParams {
   // only and along y only). Not used by `dense`.
   int grids = 2;
   Sigma2KpDefinition definition = Sigma2KpDefinition::grid;
-  // A keypoint is dropped if a stronger one is closer than min_distance pixels, even if that one is dropped
-  // too. Of two keypoints with the same strength the first in row-major order is the stronger one. This is
-  // applied before max_keypoints.
+  // A keypoint is dropped if a stronger one is closer than min_distance pixels, even if the stronger one is dropped,
+  // too. Of two keypoints with the same strength the first in row-major order is the stronger one. Keypoints are
+  // dropped before max_keypoints is applied.
   int min_distance = 0;
   // The maximum length of the list: the strongest keypoints are listed.
   int max_keypoints = 65536;
-  // Computes the orientation of each listed keypoint: the fullest bin of the histogram of gradients around
-  // it, the first of equals. Bin i begins at exactly 360 i / orientation_bins degrees and is half-open
-  // (cuda/gradient/orientation_rules.h). Zero gradients are not counted. The square in which gradients are counted
-  // is centred at the centre of the window, or half a pixel left of and above it, and is clipped to the
-  // image.
+  // Computes the orientation of each listed keypoint: the fullest bin of the histogram of gradients around the
+  // keypoint, or the first one of equally full bins. Bin i begins at exactly 360 i / orientation_bins degrees and is
+  // half-open (cuda/gradient/orientation_rules.h). Zero gradients are not counted. The square in which gradients are
+  // counted is centred at the centre of the window, or half a pixel left of and above it, and is clipped to the image.
   bool orientation = false;
-  // The side of that square in pixels.
+  // The side, in pixels, of the square in which gradients are counted.
   int orientation_window = 16;
   int orientation_bins = 36;
   GradientOperator op = GradientOperator::sobel;
@@ -115,30 +112,28 @@ struct Sigma2KpList {
   Sigma2KpCount *count;
 };
 
-// Finds keypoints in images of one size. Owns its scratch memory. Not thread-safe: use one instance per
-// stream.
+// Finds keypoints in images of one size. Owns its scratch memory. Not thread-safe: use one instance per stream.
 class Sigma2Kp {
  public:
   virtual ~Sigma2Kp() = default;
 
-  // luma: height x width, uint8, in the backend's memory, with the size given to make_sigma2kp(). input: when it is
-  // complete. An image that is smaller than a window or than a cell has no keypoints. The list is the same on both
+  // luma: height x width, uint8, in the backend's memory, with the size given to make_sigma2kp(). input: when the luma
+  // is complete. An image that is smaller than a window or than a cell has no keypoints. The list is the same on both
   // backends and does not depend on the order of the threads. CUDA: enqueues one kernel, one more with min_distance and
   // one more with orientation. Allocates memory only in the first call and when parameters change. Fails if validate()
   // fails; errors about memory state the number of bytes.
-  // places: only keypoints count whose centre pixel, (x + window / 2, y + window / 2) rounded down, lies in a region: the
-  // others are dropped before min_distance and max_keypoints are applied. CPU: only rows with regions are analysed; CUDA:
-  // only tiles with regions. If there is no region, one kernel is enqueued, which writes the empty list.
+  // places: only keypoints count whose centre pixel, (x + window / 2, y + window / 2) rounded down, is in a region: all
+  // other keypoints are dropped before min_distance and max_keypoints are applied. CPU: only rows with regions are
+  // analysed; CUDA: only tiles with regions, or, if there is no region, one kernel that writes the empty list.
   virtual Status run(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params,
                      const Sigma2KpList &list, Input input = Input::in_stream_order,
                      const Places &places = {}) = 0;
 };
 
-// Scratch memory. CUDA: two bits per pixel; 12 bytes for each possible keypoint (one per cell of each grid, or
-// one per pixel with `dense`), 13 with min_distance; and a few bytes per row. CPU: for each thread 70 rows of
-// 5 bytes per pixel (9 for windows larger than 22), up to 190 rows for large cells; about 40 bytes for each
-// keypoint; and 2 or 4 bytes per pixel if so many keypoints are oriented that the gradients of the whole
-// image are computed.
+// Needs scratch memory. CUDA: two bits per pixel; 12 bytes for each possible keypoint (one per cell of each grid, or
+// one per pixel with `dense`), 13 with min_distance; and a few bytes per row. CPU: for each thread 70 rows of 5 bytes
+// per pixel (9 for windows larger than 22), up to 190 rows for large cells; about 40 bytes for each keypoint; and 2 or
+// 4 bytes per pixel if so many keypoints are oriented that the gradients of the whole image are computed.
 Status make_sigma2kp(const Execution &execution, Size size, std::unique_ptr<Sigma2Kp> *sigma2kp);
 
 }  // namespace cudavision

@@ -65,7 +65,8 @@ class FinderOf final : public Finder {
   }
 
  private:
-  // Of rows [first, end) of windows: from the first one that meets a region to the last one.
+  // The rows of windows from the first to the last one in [first, end) whose centre pixels meet a region; an empty
+  // range if there is none.
   std::pair<int, int> searched_rows(const Places &places, int first, int end) const {
     if (places.everywhere()) return {first, end};
     int from = end, to = first;
@@ -129,7 +130,7 @@ class Sigma2KpCpu final : public Sigma2Kp {
     return finder_->find(luma, places, &keypoints_);
   }
 
-  // Calls body(i, slot) for each i in [0, count), in parallel. slot: the number of the thread.
+  // Calls body(i, slot) for each i in [0, count), in parallel. slot: the index of the thread (Workers::run()).
   template <typename Body>
   Status for_each_keypoint(int count, const Body &body) const {
     return workers_.run(divide_up(count, kKeypointsPerTask), [&](int task, int slot) {
@@ -189,7 +190,8 @@ class Sigma2KpCpu final : public Sigma2Kp {
                                                   : orient_in(weights_, luma, params, table, list);
   }
 
-  // Map: BinMap or WeightMap. samples: memory for the map of all gradients.
+  // Computes orientations from a map of all gradients, or from gradients around the keypoints alone if that is faster.
+  // Map: BinMap or WeightMap (samples_rules.h). samples: memory for the map.
   template <typename Map>
   Status orient_in(Array<Map> &samples, ImageView<const std::uint8_t> luma, const Sigma2KpParams &params,
                    const OrientationTable &table, const Sigma2KpList &list) {
@@ -231,7 +233,7 @@ class Sigma2KpCpu final : public Sigma2Kp {
 
   template <typename Sample>
   static int dominant_bin(Region region, int bins, const Sample &sample_at) {
-    std::array<std::uint32_t, kNoBin + 1> histogram;  // the last bin receives uncounted samples
+    std::array<std::uint32_t, kNoBin + 1> histogram;  // bin kNoBin receives uncounted samples
     std::fill_n(histogram.begin(), bins, 0u);
     histogram[kNoBin] = 0;
     for (int y = region.y; y < region.y + region.height; ++y)

@@ -17,8 +17,7 @@ struct Offset {
   int x, y;
 };
 
-// The parameters in the form that the search uses. All coordinates are those of windows (their top left
-// pixels).
+// The parameters in the form that the search uses. All coordinates are those of windows (their top left pixels).
 struct DetectorPlan {
   int window, cell;
   bool dense;
@@ -40,7 +39,7 @@ struct DetectorPlan {
     if (dense) return dx * dx + dy * dy <= max_squared_distance;
     return (2 * dx - cell) * (2 * dx - cell) + (2 * dy - cell) * (2 * dy - cell) <= max_squared_distance;
   }
-  // Strengths need 64 bits.
+  // Whether strengths need 64 bits.
   CUDAVISION_HOST_DEVICE bool is_wide() const { return window > kMaxWindow32; }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The vectorised inner loops of the CPU backend. Rows that they read or write, except those of the image,
-// must end with kRowPadding elements of padding, which may be read and written.
+// The vectorised inner loops of the CPU backend. All rows that these functions read or write, except those of the
+// image, must end with kRowPadding elements of padding, which may be read and written.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace cudavision::sigma2kp {
 // Enough for a window, a cell and the widest vector.
 constexpr int kRowPadding = 96;
 
-// For each column: the sum of the `window` pixels below each other, and the sum of their squares.
+// For each column: the sum of `window` vertically adjacent pixels, and the sum of their squares.
 struct ColumnSums {
   std::uint32_t *sum, *squares;
 };

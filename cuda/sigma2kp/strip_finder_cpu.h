@@ -15,7 +15,7 @@ namespace cudavision::sigma2kp {
 template <typename T>
 class StripFinder {
  public:
-  // max_rows: of a strip.
+  // max_rows: the maximum number of rows of a strip.
   StripFinder(const DetectorPlan &plan, int max_rows);
 
   // Appends the keypoints whose windows begin in rows [first, end), in row-major order, without orientation.
@@ -37,7 +37,7 @@ class StripFinder {
   std::vector<Offset> near_;  // all offsets that DetectorPlan::is_near() accepts
   std::ptrdiff_t stride_;     // elements per row
   int first_ = 0, end_ = 0;   // the rows of the strip
-  int from_ = 0, to_ = 0;     // these rows and the halo, whose strengths are computed
+  int from_ = 0, to_ = 0;     // the rows of the strip and its halo, whose strengths are computed
   Array<T> strengths_, most_, least_;
   Array<std::uint32_t> sum_, squares_;
   Array<std::uint8_t> marks_;  // 1 at a keypoint

@@ -17,15 +17,15 @@ constexpr int kThreads = 256;
 constexpr int kColumnRows = 12;  // rows of strengths for which one thread slides the sums of a column
 constexpr int kRowColumns = 10;  // columns of strengths for which one thread slides the sums of a row
 constexpr int kDenseRows = 8;    // vertically adjacent cells of `dense` whose extremes one thread finds
-// The rows of a higher tile: with 42, a frame of 1920 x 1080 has 780 tiles, and a device of 132 multiprocessors
-// runs 792 at once.
+// The height of a higher tile (choose_tile()): with 42, a frame of 1920 x 1080 has 780 tiles, and a device of 132
+// multiprocessors runs 792 at once.
 constexpr int kHigherTileRows = 42;
 constexpr int kMaxTileWords = 64 / 32 * kHigherTileRows;
 constexpr int kWordBytes = sizeof(CopyWord);
 
 // The size of a tile and its layout in shared memory: the strengths, then the column sums for `chunk` rows of
 // strengths, then the pixels under these rows. The first two pitches are odd numbers of elements to avoid bank
-// conflicts between threads that each take a row; that of the pixels is a whole number of words.
+// conflicts between threads that each take a row; pixel_pitch is a whole number of words.
 struct TileLayout {
   int width, height;  // of the tile, without halo, in windows; width is a multiple of 32
   int strength_pitch, sum_pitch, pixel_pitch;  // in elements
@@ -53,9 +53,9 @@ struct WindowRange {
   int x0, y0, x1, y1;
 };
 
-// T: the type of a strength. kWindow, kCell: the window and the cell of a plan with grids as constants, or 0
-// to read them from the plan. Constant trip counts let the compiler overlap loads. kOnlyCentre: only the window in the
-// centre of a cell is near.
+// T: the type of a strength. kWindow, kCell: the window and the cell of a plan with grids as constants, or 0 to read
+// them from the plan. Constant trip counts let the compiler overlap loads. kOnlyCentre: only the window in the centre
+// of a cell is near (DetectorPlan::is_near()).
 template <typename T, int kWindow, int kCell, bool kOnlyCentre>
 struct TileWork {
   using Strength = T;
@@ -64,21 +64,22 @@ struct TileWork {
   const TileLayout &tile;
   int x, y;              // the first window of the tile
   WindowRange needed;    // the tile and its halo, clipped to the map
-  T *strengths;          // of `needed`
-  Sums *sums;            // of the columns from needed.x0 on
-  std::uint8_t *pixels;  // of the same columns, from shift() on in each row
+  T *strengths;          // the strengths of `needed`
+  Sums *sums;            // the sums of the columns from needed.x0 on
+  std::uint8_t *pixels;  // of the columns from needed.x0 on, which begin at shift() in each row
   unsigned *bits;        // of the tile: tile.width / 32 words per row
 
   __device__ int window() const { return kWindow != 0 ? kWindow : plan.window; }
   __device__ int cell() const { return kCell != 0 ? kCell : plan.cell; }
   __device__ bool dense() const { return kWindow == 0 && plan.dense; }
   __device__ int pixel_columns() const { return needed.x1 - needed.x0 + window() - 1; }
-  // The distance of the first column from a whole word of the picture.
+  // The distance in bytes of the first column from a whole word of the picture.
   __device__ int shift() const { return needed.x0 % kWordBytes; }
   __device__ T &strength(int at_x, int at_y) const {
     return strengths[(at_y - needed.y0) * tile.strength_pitch + at_x - needed.x0];
   }
-  // Ignores windows outside the tile, which other blocks mark. Several cells may mark the same window.
+  // Sets the bit of a window. Ignores windows outside the tile, which other blocks mark. Several cells may mark one
+  // window.
   __device__ void mark(int at_x, int at_y) const {
     const auto dx = static_cast<unsigned>(at_x - x), dy = static_cast<unsigned>(at_y - y);
     const auto width = static_cast<unsigned>(tile.width), height = static_cast<unsigned>(tile.height);
@@ -89,8 +90,8 @@ struct TileWork {
 struct RowAndColumn {
   int row, column;
 };
-// The row and the column of item `i`, if a row has `columns` items. The division of unsigned numbers takes half as many
-// instructions.
+// The row and the column of item `i`, if a row has `columns` items. Divides as unsigned numbers, which takes half as
+// many instructions as for signed ones.
 __device__ inline RowAndColumn row_and_column(int i, int columns) {
   const int row = static_cast<int>(static_cast<unsigned>(i) / static_cast<unsigned>(columns));
   return {row, i - row * columns};
@@ -199,13 +200,13 @@ __device__ void mark_cell(const Work &work, int x, int y) {
   if (work.plan.is_near(most_x, most_y)) work.mark(x + most_x, y + most_y);
 }
 
-// The same if only the window in the centre of a cell is near.
+// mark_cell() for plans in which only the window in the centre of a cell is near the centre.
 template <int kSide, typename Work>
 __device__ void mark_centre(const Work &work, int x, int y) {
   using T = typename Work::Strength;
   constexpr int kCentre = kSide / 2 * kSide + kSide / 2;
   const T centre = work.strength(x + kSide / 2, y + kSide / 2);
-  T most_before = 0, most_after = 0;  // in row-major order
+  T most_before = 0, most_after = 0;  // before and after the centre, in row-major order
 #pragma unroll
   for (int i = 0; i < kSide * kSide; ++i) {
     const T strength = work.strength(x + i % kSide, y + i / kSide);
@@ -215,7 +216,7 @@ __device__ void mark_centre(const Work &work, int x, int y) {
   if (centre > most_before && centre >= most_after) work.mark(x + kSide / 2, y + kSide / 2);
 }
 
-// The exponent of a side that is a constant and a power of two, otherwise -1.
+// The logarithm of kSide to base 2 if it is a power of two, otherwise -1.
 template <int kSide>
 constexpr int kSideExponent = std::has_single_bit(static_cast<unsigned>(kSide))
                                   ? std::countr_zero(static_cast<unsigned>(kSide))
