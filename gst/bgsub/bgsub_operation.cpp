@@ -81,7 +81,7 @@ Status BgsubOperation::resume() {
   return is_first ? status : Status();
 }
 
-// The bytes on the way are not charged to the element: the size of its frames bounds them.
+// Reads the model if it is for such frames. Temporary memory, bounded by their size, is not charged to the element.
 Status BgsubOperation::take_saved() {
   const MemoryBudget::Scope not_charged(nullptr);
   std::shared_ptr<SavedBackground> known;
@@ -96,7 +96,7 @@ Status BgsubOperation::take_saved() {
   CUDAVISION_TRY(saved.read(*model_->location, *known));
   model_->region = saved.region, model_->is_resumed = true;
   CUDAVISION_TRY(model_->subtractor->resume(saved.state));
-  return context_ ? context_->synchronize() : Status();  // the state is copied, and ends here
+  return context_ ? context_->synchronize() : Status();  // `saved` must outlive the copies
 }
 
 Status BgsubOperation::Model::save() const {
@@ -113,12 +113,12 @@ void BgsubOperation::Model::end() {
     state->warn_once("save", status.text());
 }
 
-// Of a frame that was given up in the middle, some pixels have learnt and others have not: each is whole.
+// A model is usable even after a frame that was given up: some pixels have learnt that frame, and others have not.
 std::unique_ptr<Learnt> BgsubOperation::take_learnt(bool) { return std::move(model_); }
 
 Reads BgsubOperation::reads() const { return channels_ == 3 ? Reads::components : Reads::luma; }
 
-// The list is as long as max-regions asks for, because all of it is copied to the host.
+// Enlarges the list to max-regions items. It is not made larger in advance, because all of it is copied to the host.
 Status BgsubOperation::fit_list() {
   const int needed = std::max(1, settings_.max_regions);
   return needed <= found_.capacity() ? Status() : found_.allocate(execution_, needed);
@@ -129,7 +129,7 @@ ComponentList BgsubOperation::list() const {
 }
 
 Status BgsubOperation::run(const Job &job) {
-  // The model is that of one place.
+  // The model belongs to one place in the frame: if the region of interest moves, it starts anew.
   if (std::exchange(model_->region, job.region) != job.region) model_->subtractor->restart();
   model_->is_resumed = false, model_->history = settings_.history;
   is_first_ = model_->subtractor->is_empty();
@@ -157,7 +157,7 @@ Status BgsubOperation::subtract(const Job &job, ImageView<const std::uint8_t> ke
   if (scale == 1) return model_->subtractor->run(picture, kept, settings_, mask_.view(), job.input);
   const BgsubPixels<std::uint8_t> reduced = pixels_of(reduced_.view(), channels_);
   CUDAVISION_TRY(reduce_picture(execution_, picture, scale, reduced, job.input));
-  if (kept.data != nullptr) {  // a square is kept if one of its pixels is
+  if (kept.data != nullptr) {  // a square is not learnt if one of its pixels is not
     if (reduced_kept_.view().data == nullptr)
       CUDAVISION_TRY(reduced_kept_.allocate(execution_, reduced_mask_.view().size()));
     CUDAVISION_TRY(

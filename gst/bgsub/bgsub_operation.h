@@ -34,7 +34,7 @@ class BgsubOperation final : public ElementOperation<BgsubSettings, BgsubFiles> 
   std::unique_ptr<Learnt> take_learnt(bool given_up) override;
 
  private:
-  // The model of a region, and what is told when it cannot be saved.
+  // The background model of a region, and what is needed to save it to a file.
   struct Model : Learnt {
     explicit Model(State *of_element) : state(of_element) {}
     void drop_history() override {
@@ -43,37 +43,36 @@ class BgsubOperation final : public ElementOperation<BgsubSettings, BgsubFiles> 
     // Writes the model to model-location, if that is set and a frame was learnt.
     void end() override;
     Status save() const;
-    // All but the state.
+    // What belongs into the file, except the state.
     SavedBackground described() const;
 
-    State *state;  // outlives the model
+    State *state;  // of the element; outlives the model
     std::shared_ptr<DeviceContext> context;
     std::unique_ptr<BackgroundSubtractor> subtractor;
     std::optional<std::string> location;
     Region region;  // of the last frame
     Size size;
     int channels = 1, mixtures = 0, scale = 1, history = 0;
-    bool is_resumed = false;  // from a file, and no frame has come: any stream may follow
+    bool is_resumed = false;  // read from a file, and no frame has come yet: drop_history() keeps it
   };
 
   Reads reads() const override;
-  // Takes the model of model-location, if there is one for these frames. One that cannot be read is an error at the beginning
-  // of a run, and a warning later.
+  // Takes the model of model-location if it fits. An unreadable file is an error at the start, and a warning later.
   Status resume();
   Status take_saved();
-  // What is not learnt: a picture of the region, without data if everything is learnt.
+  // Sets *kept to a picture of the region that is not 0 where nothing is learnt; without data if everything is learnt.
   Status find_kept(const Job &job, ImageView<const std::uint8_t> *kept);
   Status fit_list();
-  // Sets mask_ to what the model makes of the frame.
+  // Sets mask_ to the pixels that move according to the model, which then learns the frame.
   Status subtract(const Job &job, ImageView<const std::uint8_t> kept);
-  // Writes the background to pixels of the region.
+  // Writes the background of the model to a picture of the region's size.
   Status write_background(const BgsubPixels<std::uint8_t> &background);
   Status draw(const Job &job, ImageView<const std::uint8_t> moving);
   ComponentList list() const;
   // The share of the region that moves, and whether that is so much that the light must have changed.
   double share() const;
   bool is_global_change() const { return share() > settings_.max_motion; }
-  // The number of regions of the frame.
+  // Whether regions are attached to the frame: not to the first one, nor if the light has changed. And how many.
   bool knows_what_moves() const;
   int region_count() const;
 
@@ -85,17 +84,17 @@ class BgsubOperation final : public ElementOperation<BgsubSettings, BgsubFiles> 
   bool is_first_ = false;  // the frame is the first one of the model: nothing is known of the background
   std::unique_ptr<MaskCleaner> cleaner_;
   std::unique_ptr<Components> components_;
-  OwnedImage mask_, shown_;  // as the model gives it; a picture that is drawn
-  // With a scale above 1: the picture that the model sees, what it must not learn, and its mask.
+  OwnedImage mask_, shown_;  // the mask of the model before it is cleaned; a picture to draw
+  // With a scale above 1: the smaller picture that the model sees, where it must not learn, and the model's mask.
   OwnedImage reduced_, reduced_kept_, reduced_mask_;
-  std::unique_ptr<TensorPool> tensors_;  // cleaned masks
+  std::unique_ptr<TensorPool> tensors_;  // the cleaned masks
   OwnedList<ComponentCount, ConnectedComponent> found_;
 
-  // What is not learnt.
+  // Where nothing is learnt.
   OwnedBytes picture_;  // of mask-location, scaled to the frame
   Array<std::uint8_t> host_picture_;
-  std::unique_ptr<RemovalMask> kept_;  // null until something is kept
-  TypedRegions ignored_;               // of ignore-type
+  std::unique_ptr<RemovalMask> kept_;  // null until some pixel is not learnt
+  TypedRegions ignored_;               // the regions of ignore-type
 };
 
 }  // namespace cudavision

@@ -22,7 +22,7 @@ enum class BgsubOutput { mask, overlay, background, foreground };
 
 struct BgsubSettings : BgsubParams {
   int mixtures = 5;
-  int scale = 1;  // a square of so many pixels on each side counts as one
+  int scale = 1;  // a square with so many pixels on each side is one pixel of the model
   BgsubOutput output = BgsubOutput::overlay;
   ColorText color = "#a0ff0000";
   int open = 1, close = 4;  // radii in pixels
@@ -33,7 +33,7 @@ struct BgsubSettings : BgsubParams {
 
   friend bool operator==(const BgsubSettings &, const BgsubSettings &) = default;
 
-  // Noise goes before gaps are closed.
+  // Removes noise first, then closes gaps.
   MorphologyParams cleaning() const {
     return {
         MorphologyShape::ellipse, 2, {{MorphologyKind::open, open}, {MorphologyKind::close, close}}, false};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Attaches what moves to a frame.
+// Attaches the moving parts of the picture to a frame, as regions of interest and object detections.
 #include "gst/bgsub/motion_regions.h"
 
 #include <gst/cudavision/cudavision.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr char kType[] = "motion";
 
-// A region with its area and its share of the pixels.
+// Attaches a region with its area in pixels and its share of the analysed region. Returns false if there is no memory.
 bool add_region(const Job &job, const ConnectedComponent &c, gint id) {
   GstVideoRegionOfInterestMeta *region = gst_buffer_add_video_region_of_interest_meta(
       job.buffer, kType, static_cast<guint>(job.region.x + c.box.x),

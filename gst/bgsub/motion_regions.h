@@ -7,10 +7,10 @@
 
 namespace cudavision {
 
-// Attaches each component as a GstVideoRegionOfInterestMeta of the type "motion", whose structure "motion" has the fields
-// "area", in pixels, and "share", of the pixels of the region that is analysed, and with an id that no other region of the
-// buffer has. Marks the frame as analysed for this type, also if there are no components. From GStreamer 1.24 on, it also
-// attaches each as an object detection of GstAnalytics. Components are in coordinates of the region that is analysed.
+// Attaches each component, which is in coordinates of the analysed region, as a GstVideoRegionOfInterestMeta of the
+// type "motion", with an id that no other region of the buffer has. Its structure "motion" has the fields "area", in
+// pixels, and "share", of the analysed region. From GStreamer 1.24 on, each is also attached as an object detection of
+// GstAnalytics. Marks the frame as analysed for this type, even without components.
 Status attach_motion(const Job &job, const ConnectedComponent *components, int count);
 
 }  // namespace cudavision

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The file of cudabgsub's model-location.
+// Reads and writes the file that cudabgsub's property model-location names.
 #include "gst/bgsub/saved_background.h"
 
 #include <glib.h>
@@ -25,7 +25,7 @@ static_assert(std::endian::native == std::endian::little, "the file is little-en
 constexpr char kTitle[] = "gst-cudavision background model 1\n";
 constexpr std::size_t kTitleBytes = sizeof kTitle - 1;
 
-// The numbers behind the title.
+// The numbers that follow the title in the file.
 struct Head {
   std::int32_t x, y, width, height;  // of the region
   std::int32_t scale, channels, mixtures, frames;
@@ -49,7 +49,7 @@ bool is_possible(const Head &h) {
          h.mixtures <= BgsubRanges::mixtures.most && h.frames > 0;
 }
 
-// Takes bytes from the front.
+// Reads bytes one after another.
 class Reader {
  public:
   explicit Reader(const std::string &bytes) : bytes_(bytes) {}
@@ -67,7 +67,7 @@ class Reader {
   std::size_t at_ = 0;
 };
 
-// Calls visit(place of the count, place of the first field of its first mode) for each pixel, until it returns false.
+// Calls visit(index in state.counts, index of the first field in state.modes) for each pixel, until it returns false.
 template <typename Visit>
 bool for_each_pixel(const BgsubShape &shape, const Visit &visit) {
   for (int y = 0; y < shape.size.height; ++y)
@@ -181,12 +181,12 @@ Status SavedBackground::save(const std::string &location, std::int64_t enough) c
                               " frames of this one, which has begun anew");
   if (!status.ok() && status.code() != Status::Code::no_file)
     return about(location, " is not replaced by the model: ", status);
-  // A link stays one, and the file keeps its mode.
+  // A symbolic link stays one: the file that it leads to is replaced. The new file has the mode of the old one.
   g_autofree char *target = realpath(location.c_str(), nullptr);
   const char *name = target != nullptr ? target : location.c_str();
   struct stat before {};
   const int mode = stat(name, &before) == 0 ? static_cast<int>(before.st_mode & 0777) : 0666;
-  if ((mode & 0222) == 0)  // it could be replaced all the same
+  if ((mode & 0222) == 0)  // otherwise it would be replaced nevertheless
     return about(location, " is not replaced by the model: ", invalid_argument("it is write-protected"));
   const std::string bytes = encode();
   g_autoptr(GError) error = nullptr;

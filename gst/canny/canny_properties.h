@@ -13,8 +13,7 @@ namespace cudavision {
 // The enum type of CannyParams::aperture.
 GType canny_aperture_type();
 
-// The properties low-threshold, high-threshold, aperture and gaussian-sigma of settings S, which derive from
-// CannyParams.
+// The properties low-threshold, high-threshold, aperture and gaussian-sigma of settings S derived from CannyParams.
 template <typename S>
 std::vector<Property<S>> canny_properties() {
   return {real_property<S>({"low-threshold", "Low threshold",

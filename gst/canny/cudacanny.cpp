@@ -5,19 +5,17 @@
  * @title: cudacanny
  * @short_description: Canny's edge detector
  *
- * cudacanny finds the edges of every frame, on an NVIDIA GPU or, without one, on the CPU. The result is byte
- * for byte that of OpenCV's `cv::Canny`. With `output=edges` the edge map replaces the picture: white edges
- * on black. With `output=overlay` the edges are drawn on the picture in a colour. The edge map is also
- * attached as a #GstCudaVisionTensorMeta; with `display=false` the frame keeps its pixels. The element analyses the
- * luma: for RGB formats the result of `cv::cvtColor`, for YUV formats the Y component. Pixels outside the
- * region of interest never change.
+ * cudacanny finds the edges of every frame, on an NVIDIA GPU or, without one, on the CPU. The result is byte for byte
+ * that of OpenCV's `cv::Canny`. With `output=edges` the edge map replaces the picture: white edges on black. With
+ * `output=overlay` the edges are drawn in a colour. The edge map is also attached as a #GstCudaVisionTensorMeta; with
+ * `display=false` the frame keeps its pixels. The element analyses the luma: for RGB the result of `cv::cvtColor`, for
+ * YUV the Y component. Pixels outside the region of interest never change.
  *
- * Thresholds are in units of the Sobel operator. A step of k grey levels has a gradient of 4 k with aperture
- * 3, 48 k with aperture 5 and 640 k with aperture 7: a threshold of 100 with aperture 3 corresponds to 1200
- * with aperture 5 and to 16000 with aperture 7.
+ * Thresholds are in units of the Sobel operator. A step of k grey levels has a gradient of 4 k with aperture 3, 48 k
+ * with 5 and 640 k with 7: a threshold of 100 with aperture 3 corresponds to 1200 with 5 and to 16000 with 7.
  *
- * With `roi-type` only the regions of that type that the frame carries are analysed, such as `motion` of #cudabgsub. There
- * are no edges elsewhere.
+ * With `roi-type` only the regions of that type that the frame carries are analysed, such as `motion` of #cudabgsub.
+ * There are no edges elsewhere.
  *
  * ## Example launch lines
  * |[

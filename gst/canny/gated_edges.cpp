@@ -9,7 +9,7 @@
 namespace cudavision {
 
 int canny_reach(const CannyParams &params) {
-  constexpr int kNeighbour = 1;  // of non-maximum suppression
+  constexpr int kNeighbour = 1;  // non-maximum suppression reads neighbours
   const int smoothing =
       params.gaussian_sigma > 0 ? static_cast<int>(std::ceil(3 * params.gaussian_sigma)) + 1 : 0;
   return params.aperture / 2 + kNeighbour + smoothing;

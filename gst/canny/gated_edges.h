@@ -15,14 +15,14 @@ namespace cudavision {
 class GatedEdges {
  public:
   Status allocate(const Site &site) { return make_canny(site.execution, site.region, &canny_); }
-  // Sets *edges, which is as large as the region of interest, to 255 on edges and to 0 elsewhere. roi_type: the value of the
-  // property. A region is analysed with a margin, in which no edges are kept: where Canny's definition is local, its edges are
-  // those of the whole picture. Hysteresis is not local: chains of weak pixels are followed in the region and its margin.
+  // Sets *edges, which is as large as the region of interest, to 255 on edges and to 0 elsewhere. roi_type: the value
+  // of the property. A region is analysed with a margin, whose edges are then removed. So the region has the edges of
+  // the whole picture, except for hysteresis, which follows chains of weak pixels only in the region and its margin.
   Status find(const Job &job, const CannyParams &params, const std::optional<std::string> &roi_type,
               ImageView<std::uint8_t> edges);
-  // The same with the edges that the luma holds, without analysis and margins. roi_type is set.
+  // As find(), but takes the edges from the luma, which is an edge map, without analysis. roi_type must be set.
   Status keep(const Job &job, const std::optional<std::string> &roi_type, ImageView<std::uint8_t> edges);
-  // Of the last frame.
+  // Which regions of the last frame were analysed.
   const RoiGate &gate() const { return gate_; }
 
  private:
@@ -30,7 +30,7 @@ class GatedEdges {
   RoiGate gate_;
 };
 
-// The pixels around a pixel that decide whether it is a strong edge: at most so many on each side.
+// How many pixels away, along x and y, the pixels may lie that decide whether a pixel is a strong edge.
 int canny_reach(const CannyParams &params);
 
 }  // namespace cudavision

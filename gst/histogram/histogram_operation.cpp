@@ -77,8 +77,7 @@ Status HistogramOperation::plot(const Job &job, const std::uint32_t *counts, int
   return canvas_->draw(job.frame, primitives, count + static_cast<int>(labels_.size()), nullptr);
 }
 
-// The labels are made and uploaded again only when their place changes, the range, or the number of bars
-// before them.
+// Makes and uploads the labels again only if their place, the range of values or the number of bars has changed.
 Status HistogramOperation::place_labels(const Job &job, const HistogramPlot &plot, int channels,
                                         Primitive *primitives) {
   const LabelKey key{plot.area, channels, settings_.bins, settings_.range_min, settings_.range_max};
@@ -86,7 +85,7 @@ Status HistogramOperation::place_labels(const Job &job, const HistogramPlot &plo
   const char *names = channels == 1 ? "Y" : GST_VIDEO_INFO_IS_RGB(job.info) ? "RGB" : "YUV";
   std::vector<Primitive> labels = plot_labels(plot, channels, names, settings_);
   labels.resize(std::min(labels.size(), kMaxLabels));
-  // An earlier copy may still read the last labels.
+  // An earlier copy to the device may still read the last labels.
   if (!labels_.empty() && job.execution.backend == Backend::cuda) CUDAVISION_TRY(context_->synchronize());
   labels_ = std::move(labels);
   label_key_ = key;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The operation of cudahistogram: counts the values of a frame, attaches the counts as a tensor and plots
-// them.
+// The operation of cudahistogram: counts the values of a frame, attaches the counts as a tensor and plots them.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +45,7 @@ class HistogramOperation final : public ElementOperation<HistogramSettings> {
     int channels = 0, bins = 0, low = 0, high = 0;
     friend bool operator==(const LabelKey &, const LabelKey &) = default;
   };
-  LabelKey label_key_;             // of labels_
+  LabelKey label_key_;             // what labels_ were made for
   std::vector<Primitive> labels_;  // a member: it is valid until the copy to the device is done
   std::unique_ptr<Canvas> canvas_;
 };

@@ -9,7 +9,7 @@
 
 namespace cudavision {
 
-// The place of a plot in a region and its colours: three channels are those of the caps.
+// Places a plot in a region and sets its colours. Three channels are R, G, B or Y, U, V, as the caps say.
 inline HistogramPlot styled_plot(Region region, int channels, const GstVideoInfo &info) {
   HistogramPlot plot = place_plot(region, channels);
   plot.background = color_of(0xa0000000, info);

@@ -5,17 +5,17 @@
  * @title: cudahog
  * @short_description: Histograms of oriented gradients, and object detection with them
  *
- * Without a model, cudahog attaches the histograms of oriented gradients of all blocks of a frame as the
- * tensor `hog`: `[block rows][block cols][cells x bins]` of floats, the numbers of OpenCV's
- * `cv::HOGDescriptor::compute` (to 1e-5). It draws the orientations of each cell as a star on the dimmed
- * picture; in large frames a star shows a group of cells.
+ * Without a model, cudahog attaches the histograms of oriented gradients of all blocks of a frame as the tensor `hog`:
+ * `[block rows][block cols][cells x bins]` of floats, the numbers of OpenCV's `cv::HOGDescriptor::compute` (to 1e-5).
+ * It draws the orientations of each cell as a star on the dimmed picture; in large frames a star shows a group of
+ * cells.
  *
- * With `model=people`, OpenCV's default people detector, which is part of the plugin, cudahog detects people.
- * With `model-location`, a file with a linear model as `cv::HOGDescriptor::save` writes it, it detects
- * the objects that `cv::HOGDescriptor::detectMultiScale` detects. It draws their boxes with labels and scores, and attaches them as
+ * With `model=people`, OpenCV's default people detector, which is part of the plugin, cudahog detects people. With
+ * `model-location`, a file with a linear model as `cv::HOGDescriptor::save` writes it, it detects the objects that
+ * `cv::HOGDescriptor::detectMultiScale` detects. It draws their boxes with labels and scores, and attaches them as
  * #GstVideoRegionOfInterestMeta of the type `label`, each with its own `id` and with the score in the field
- * `confidence` of the structure `detection`. From GStreamer 1.24 on, it also attaches them as object
- * detections of GstAnalytics.
+ * `confidence` of the structure `detection`. From GStreamer 1.24 on, it also attaches them as object detections of
+ * GstAnalytics.
  *
  * RGB frames are analysed in colour, all other frames by their luma.
  *
@@ -25,9 +25,11 @@
  *
  * ## Example launch lines
  * |[
- * gst-launch-1.0 filesrc location=street.mp4 ! decodebin ! videoconvert ! cudahog model=people ! videoconvert ! autovideosink
+ * gst-launch-1.0 filesrc location=street.mp4 ! decodebin ! videoconvert ! cudahog model=people ! \
+ *   videoconvert ! autovideosink
  * gst-launch-1.0 v4l2src ! videoconvert ! cudahog ! videoconvert ! autovideosink
- * gst-launch-1.0 -q filesrc location=street.mp4 ! decodebin ! videoconvert ! cudahog model=people display=false ! cudavisionjson ! fakesink
+ * gst-launch-1.0 -q filesrc location=street.mp4 ! decodebin ! videoconvert ! \
+ *   cudahog model=people display=false ! cudavisionjson ! fakesink
  * ]|
  *
  * Since: 0.2
@@ -93,7 +95,7 @@ GType group_method_type() {
   return type;
 }
 
-// Until it is set, it follows model and model-location.
+// Until `descriptor` is set, its value depends on whether there is a model.
 Property<HogSettings> descriptor_property() {
   return {
       g_param_spec_boolean(

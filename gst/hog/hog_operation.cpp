@@ -58,8 +58,7 @@ Status HogOperation::prepare_blocks(const HogParams &params) {
   return {};
 }
 
-// Parameters that are not valid for the size of the frame do not end the stream: the last valid ones stay in
-// force.
+// Parameters that are not valid for the size of the frame do not end the stream: the last valid ones stay in force.
 Status HogOperation::follow_params() {
   const HogParams params = this->params();
   if (refused_ == params) return {};
@@ -76,7 +75,7 @@ Status HogOperation::prepare_detector() {
   const HogSearch search = settings_.search();
   if (detector_ && search == search_) return {};
   detector_.reset();
-  if (found_.capacity() == 0) {  // found_ is allocated last: then both lists exist
+  if (found_.capacity() == 0) {  // found_ is allocated last: if it exists, all three do
     CUDAVISION_TRY(
         box_primitives_.allocate(execution_, kMaxHogHits * kMostPrimitivesPerBox * sizeof(Primitive)));
     CUDAVISION_TRY(box_primitive_count_.allocate(execution_, sizeof(int)));
@@ -88,7 +87,7 @@ Status HogOperation::prepare_detector() {
   return {};
 }
 
-// What lets the search of this frame find nothing, whatever the frame shows; otherwise an empty string.
+// Why this search can find nothing, whatever the frame shows: a sentence for the user; otherwise an empty string.
 std::string HogOperation::futility() const {
   if (windows_ == 0)
     return "The model's window of " + to_string(model()->window) + " pixels does not fit into " +
@@ -135,7 +134,8 @@ Status HogOperation::run_blocks(const Job &job, const HogPicture &picture) {
 Status HogOperation::draw_stars(const Job &job, const HogPicture &picture, const float *blocks) {
   state_.inform_once("stars",
                      "There is no model: gradients are drawn as stars. Set model=people to find people");
-  // As wide as lines are in this frame: a star of one cell would be too small to be seen in a large one.
+  // The side of a group of cells is the automatic line width, as a number of cells: in a large frame, the star of one
+  // cell would be too small to see.
   const StarGroups groups{automatic_width(job.frame.size())};
   const long long count = star_line_count(shape_, block_params_, groups);
   if (count > kMaxStarLines) {

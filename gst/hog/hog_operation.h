@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The operation of cudahog: computes the blocks of a frame, detects objects in it, attaches the results and
-// draws them.
+// The operation of cudahog: computes the blocks of a frame, detects objects in it, attaches the results and draws them.
 #pragma once
 
 #include <memory>
@@ -78,8 +77,8 @@ class HogOperation final : public ElementOperation<HogSettings, HogFiles> {
 
   // Detection.
   HogSearch search_;                   // the search of detector_
-  std::int64_t windows_ = 0;           // of detector_
-  std::optional<HogSettings> judged_;  // by futility(), which depends on nothing else
+  std::int64_t windows_ = 0;           // the number of windows that detector_ searches
+  std::optional<HogSettings> judged_;  // the settings with which futility() was last called
   std::unique_ptr<HogDetector> detector_;
   RoiGate gate_;
   OwnedList<HogBoxCount, HogBox> found_;

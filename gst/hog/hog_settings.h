@@ -17,7 +17,7 @@ namespace cudavision {
 enum class HogModelName { none, people };
 
 struct HogSettings {
-  // The parameters of the blocks, unless a model in the format of OpenCV brings its own. cell_size and
+  // The parameters of the blocks, unless the model (people, or a file in OpenCV's format) brings its own. cell_size and
   // block_stride are in pixels, block_size in cells.
   HogVariant variant = HogVariant::opencv;
   int cell_size = 8, block_size = 2, block_stride = 8, bins = 9;

@@ -17,7 +17,7 @@
 namespace cudavision {
 namespace {
 
-// Enough for a million weights. The slowest file of this size takes half a second.
+// The limit of a file's size: enough for a million weights. The slowest file of this size takes half a second.
 constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
 constexpr std::size_t kMaxMembers = 1000;
 
@@ -145,14 +145,14 @@ Status interpret(const hog::ModelFields &fields, HogModel *model) {
   made.params.clip = read.number("L2HysThreshold");
   made.params.gamma = read.number("gammaCorrection") != 0;
   made.levels = read.whole("nlevels");
-  // Older versions of OpenCV do not write it.
+  // Older versions of OpenCV do not write signedGradient.
   if (read.find("signedGradient") != nullptr)
     made.params.signed_gradient = read.number("signedGradient") != 0;
   const int norm = read.whole("histogramNormType");
   CUDAVISION_TRY(read.status());
   if (norm != 0)
     return invalid_argument("its histogramNormType is " + std::to_string(norm) + ", not 0, L2-Hys");
-  if (made.params.sigma < 0) made.params.sigma = 0;  // OpenCV, too, derives it from the block then
+  if (made.params.sigma < 0) made.params.sigma = 0;  // OpenCV, too, then derives sigma from the block
   const std::string *numbers = read.find("SVMDetector");
   if (numbers == nullptr || Words(*numbers).at_end())
     return invalid_argument("it has no SVMDetector: no weights");
@@ -171,7 +171,7 @@ bool is_binary(std::string_view text) {
                      [](char c) { return g_ascii_iscntrl(c) && !g_ascii_isspace(c); });
 }
 
-// OpenCV's cascades have the same formats and a type that says what they are.
+// OpenCV's cascade classifiers have the same file formats, but name their type near the beginning of the file.
 bool is_cascade(std::string_view text) {
   const std::string_view head = text.substr(0, 4096);
   return head.find("cascade-classifier") != std::string_view::npos ||

@@ -12,7 +12,7 @@
 namespace cudavision::hog {
 namespace {
 
-// Numbers, names, and beginnings and ends of collections. An event takes the longer the deeper it lies.
+// The limit of a file's events: numbers, names, starts and ends of collections. Deeply nested ones take longer.
 constexpr int kMostEvents = 1 << 22;
 
 // Reads {any name: {member: scalar or [scalars], ...}}. Deeper collections, values that are no maps, and all
@@ -88,8 +88,7 @@ class Reader {
   bool in_list_ = false;
 };
 
-// The error of the parser. text: its input, which begins with the line feed at the end of the file's first
-// line.
+// The error of the parser. text: its input, which begins with the line feed at the end of the file's first line.
 Status error_of(const yaml_parser_t &parser, std::string_view text) {
   if (parser.error == YAML_MEMORY_ERROR) return out_of_memory("the host has no memory left for it");
   // For an invalid character libyaml gives the offset only, not the line.
@@ -105,8 +104,8 @@ Status error_of(const yaml_parser_t &parser, std::string_view text) {
       " in line " + std::to_string(line + 1));
 }
 
-// Directives are a percent sign at the beginning of a line, after any of the line breaks that YAML 1.1 knows.
-// libyaml compares each %TAG with all before it, which takes hours for a file full of them.
+// Fails if there is a directive: a percent sign at the beginning of a line, after any of the line breaks that YAML 1.1
+// knows. libyaml compares each %TAG with all before it, which takes hours for a file full of them.
 Status refuse_directives(std::string_view text) {
   constexpr std::string_view kBreaks[] = {"\n", "\r", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
   for (std::size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The weights of model=people: those of OpenCV's cv::HOGDescriptor::getDefaultPeopleDetector(), as OpenCV 4.6 of Debian 12
-// returns them, in its order and with the bias last. OpenCV distributes them in modules/objdetect/src/hog.cpp under the
-// following licence.
+// The weights of model=people: those of OpenCV's cv::HOGDescriptor::getDefaultPeopleDetector(), as OpenCV 4.6 of Debian
+// 12 returns them, in its order and with the bias last. OpenCV distributes them in modules/objdetect/src/hog.cpp under
+// the following licence.
 //
 // License Agreement For Open Source Computer Vision Library
 //
@@ -14,18 +14,18 @@
 //
 // * Redistribution's of source code must retain the above copyright notice, this list of conditions and the following
 //   disclaimer.
-// * Redistribution's in binary form must reproduce the above copyright notice, this list of conditions and the following
-//   disclaimer in the documentation and/or other materials provided with the distribution.
+// * Redistribution's in binary form must reproduce the above copyright notice, this list of conditions and the
+//   following disclaimer in the documentation and/or other materials provided with the distribution.
 // * The name of the copyright holders may not be used to endorse or promote products derived from this software without
 //   specific prior written permission.
 //
 // This software is provided by the copyright holders and contributors "as is" and any express or implied warranties,
 // including, but not limited to, the implied warranties of merchantability and fitness for a particular purpose are
 // disclaimed. In no event shall the Intel Corporation or contributors be liable for any direct, indirect, incidental,
-// special, exemplary, or consequential damages (including, but not limited to, procurement of substitute goods or services;
-// loss of use, data, or profits; or business interruption) however caused and on any theory of liability, whether in
-// contract, strict liability, or tort (including negligence or otherwise) arising in any way out of the use of this
-// software, even if advised of the possibility of such damage.
+// special, exemplary, or consequential damages (including, but not limited to, procurement of substitute goods or
+// services; loss of use, data, or profits; or business interruption) however caused and on any theory of liability,
+// whether in contract, strict liability, or tort (including negligence or otherwise) arising in any way out of the use
+// of this software, even if advised of the possibility of such damage.
 #include "gst/hog/people_model.h"
 
 #include <iterator>

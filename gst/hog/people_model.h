@@ -6,9 +6,9 @@
 
 namespace cudavision {
 
-// OpenCV's default detector of people who stand or walk and are seen as a whole, in windows of 64x128 pixels, of which a
-// person fills the middle 96 rows. It was trained as N. Dalal and B. Triggs, "Histograms of Oriented Gradients for Human
-// Detection", CVPR 2005, describe.
+// OpenCV's default detector of people who stand or walk and are seen as a whole, in windows of 64x128 pixels, of which
+// a person fills the middle 96 rows. It was trained as in N. Dalal and B. Triggs, "Histograms of Oriented Gradients for
+// Human Detection", CVPR 2005.
 HogModel people_model();
 
 }  // namespace cudavision

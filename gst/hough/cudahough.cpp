@@ -5,19 +5,19 @@
  * @title: cudahough
  * @short_description: Straight lines and segments
  *
- * cudahough finds the edges of each frame as #cudacanny does, and straight lines in them. By default,
- * neighbours of stronger lines are dropped, and the threshold grows with the frame. With `nms-radius=0` the
- * lines equal those of OpenCV's `cv::HoughLines` with the same `threshold` in value, votes and order. With
- * `mode=segments` the element reports where lines begin and end. The lines are attached as a #GstCudaVisionLinesMeta, most
- * votes first, in coordinates of the frame, and drawn with `display`. With `input=edges` the luma is used as
- * an edge map: every nonzero pixel is an edge.
+ * cudahough finds the edges of each frame as #cudacanny does, and straight lines in them. By default, neighbours of
+ * stronger lines are dropped, and the threshold grows with the frame. With `nms-radius=0` the lines equal those of
+ * `cv::HoughLines` with the same `threshold` in value, votes and order. With `mode=segments` it reports where lines
+ * begin and end. The lines are attached as a #GstCudaVisionLinesMeta, most votes first, in coordinates of the frame,
+ * and drawn with `display`. With `input=edges` the luma is used as an edge map: every nonzero pixel is an edge.
  *
  * With `roi-type` only edges in the regions of that type that the frame carries vote, such as `motion` of #cudabgsub.
  *
  * ## Example launch lines
  * |[
  * gst-launch-1.0 filesrc location=road.mp4 ! decodebin ! videoconvert ! cudahough ! videoconvert ! autovideosink
- * gst-launch-1.0 v4l2src ! videoconvert ! cudahough mode=segments threshold=80 min-length=60 ! videoconvert ! autovideosink
+ * gst-launch-1.0 v4l2src ! videoconvert ! cudahough mode=segments threshold=80 min-length=60 ! videoconvert \
+ *   ! autovideosink
  * gst-launch-1.0 videotestsrc ! cudacanny ! cudahough input=edges display=false ! cudavisionjson ! fakesink
  * ]|
  *

@@ -30,7 +30,7 @@ GstCudaVisionLine line_of_frame(const HoughLine &line, Region region) {
 }  // namespace
 
 Status HoughOperation::allocate(const Site &site) {
-  // begin_frame() reports contradictory properties.
+  // If the properties contradict each other, begin_frame() reports it.
   if (const HoughSettings now = state_.snapshot(); validate(now).ok())
     CUDAVISION_TRY(check_accumulator(site.region, now.params(site.region)));
   CUDAVISION_TRY(edges_.allocate(site.execution, site.region));

@@ -28,9 +28,9 @@ class HoughOperation final : public ElementOperation<HoughSettings> {
 
  private:
   HoughList list() const { return {found_.items(), found_.count()}; }
-  // The edges of the frame: those of the picture, or the picture itself; with roi-type only in its regions.
+  // Sets *edges to the edges of the picture or, with input=edges, to the picture; with roi-type only in its regions.
   Status find_edges(const Job &job, ImageView<const std::uint8_t> *edges);
-  // Lists no line.
+  // Sets the list of lines to an empty one.
   Status find_nothing(const Execution &execution);
   Status fit_to(const Execution &execution, int max_lines);
   Status draw(const Job &job);

@@ -22,8 +22,7 @@ namespace cudavision {
 
 enum class HoughInput { picture, edges };
 
-// HoughParams::threshold and nms_radius have other defaults here; kAutomaticThreshold stands for one that
-// params() computes.
+// HoughParams::threshold and nms_radius have other defaults here. params() replaces kAutomaticThreshold by a number.
 struct HoughSettings : CannyParams, HoughParams {
   static constexpr int kAutomaticThreshold = -1;
 
@@ -32,22 +31,21 @@ struct HoughSettings : CannyParams, HoughParams {
   HoughInput input = HoughInput::picture;
   std::optional<std::string> roi_type;
   ColorText color = ColorText::kByDirection;
-  double min_angle = 0, max_angle = 180;  // of lines, in degrees; all if 0 and 180
+  double min_angle = 0, max_angle = 180;  // of lines, in degrees; 0 and 180: all lines
   int line_width = kAutomaticWidth;
   int max_drawn = 50;  // 0: all
 
   bool excludes_normals() const { return min_theta > 0 || max_theta < std::numbers::pi; }
   bool excludes_angles() const { return min_angle > 0 || max_angle < 180; }
   bool excludes_directions() const { return excludes_normals() || excludes_angles(); }
-  // The parameters for pictures of that size. Small frames have more edges for their size, hence the
-  // constant.
+  // The parameters for pictures of that size. Small frames have more edges for their size, hence the constant.
   HoughParams params(Size size) const {
     HoughParams params = *this;
     if (threshold == kAutomaticThreshold) params.threshold = 30 + std::min(size.width, size.height) / 5;
     if (excludes_angles()) set_normals(&params);
     return params;
   }
-  // The directions of the normals, which are a quarter turn ahead of the lines. max_angle belongs to the range.
+  // Sets the range of directions of normals, which are a quarter turn ahead of lines. The range includes max_angle.
   void set_normals(HoughParams *params) const {
     constexpr double kDegree = std::numbers::pi / 180;
     const double first = min_angle + 90, last = max_angle + (min_angle > max_angle ? 270 : 90),
@@ -72,7 +70,7 @@ inline Status validate(const HoughSettings &settings) {
   return validate(settings.params({}));
 }
 
-// See valid_settings.h.
+// Returns a warning if no frame can have a line with these settings, or an empty text (valid_settings.h).
 inline std::string futile(const HoughSettings &settings) {
   if (hough_shape({}, settings.params({})).angles == 0)
     return "Between min-theta (" + text_of(settings.min_theta) + ") and max-theta (" +
@@ -82,10 +80,9 @@ inline std::string futile(const HoughSettings &settings) {
                                                : std::string();
 }
 
-// The same for regions of this size. A threshold that the element chooses is not spoken of.
+// As futile() above, for regions of this size. An automatic threshold causes no warning.
 inline std::string futile(const HoughSettings &settings, Size region) {
-  // In each column of a line that is closer to the x axis, at most that many pixels vote for a cell, whose width across the
-  // line is rho; in the same way for rows.
+  // The most pixels of a column, or of a row for steep lines, that vote for a cell, which is rho wide across the line.
   const auto most_of_step = [&](int side) {
     return std::min<double>(side, std::floor(settings.rho * 1.4143) + 2);
   };

@@ -5,29 +5,27 @@
  * @title: cudainpaint
  * @short_description: Removes objects from the picture
  *
- * cudainpaint fills the removed parts of a frame with patches from the rest of it, by the exemplar-based
- * method of A. Criminisi, P. Perez and K. Toyama, "Region Filling and Object Removal by Exemplar-Based Image
- * Inpainting" (IEEE Transactions on Image Processing 13(9), 2004), on an NVIDIA GPU or, without one, on the
- * CPU.
+ * cudainpaint fills the removed parts of a frame with patches from the rest of it, by the exemplar-based method of A.
+ * Criminisi, P. Perez and K. Toyama, "Region Filling and Object Removal by Exemplar-Based Image Inpainting" (IEEE
+ * Transactions on Image Processing 13(9), 2004), on an NVIDIA GPU or, without one, on the CPU.
  *
- * The pixels to remove are selected by a picture (`mask-location`), by a colour (`mask-color`,
- * `mask-tolerance`), by the alpha channel (`mask-alpha`), by a region (`region-x`, `region-y`,
- * `region-width`, `region-height`) or by the regions of interest and object detections of the buffer
- * (`remove-type`). Several of them can be combined, and `attach-mask` attaches the result; `dilate` grows their
- * union. Nothing outside of `roi-x`, `roi-y`, `roi-width` and `roi-height` is removed, but patches are taken
- * from the whole frame. In formats with subsampled chroma, whole chroma samples are removed. All other bytes
- * of the frame stay unchanged.
+ * The pixels to remove are selected by a picture (`mask-location`), by a colour (`mask-color`, `mask-tolerance`), by
+ * the alpha channel (`mask-alpha`), by a region (`region-x`, `region-y`, `region-width`, `region-height`) or by the
+ * regions of interest and object detections of the buffer (`remove-type`). Several of them can be combined, and
+ * `attach-mask` attaches the result; `dilate` grows their union. Nothing outside of `roi-x`, `roi-y`, `roi-width` and
+ * `roi-height` is removed, but patches are taken from the whole frame. In formats with subsampled chroma, whole chroma
+ * samples are removed. All other bytes of the frame stay unchanged.
  *
  * If each frame is filled separately, the filled parts flicker. With `mode=temporal`, for a still camera, the
- * background that earlier frames have shown is restored first, adapted to the light of this frame, and only
- * the rest is filled. A background pixel that is not seen again is forgotten after `history` frames. All of
- * the background is forgotten after a flush, a jump in time or new caps, and when a frame is not learned
- * (`mode=frame`, `display=false`). `history` counts the frames that are processed, not those skipped by
- * `every-nth` or by gap buffers. The background of a pixel is what it has shown most of the time while it was not
- * removed. Something new becomes background only if it stands still for `learn-frames` frames, or for longer than the
- * background was seen, so people whom the detector misses while they walk are not learned. Superfluous boxes do no harm, so a low `hit-threshold` of the detector is better than a high
- * one. `dilate` covers boxes that are too small. For live use,
- * `max-patches` limits the time per frame: the remaining pixels are filled by diffusion.
+ * background that earlier frames have shown is restored first, adapted to the light of this frame, and only the rest is
+ * filled. A background pixel that is not seen again is forgotten after `history` frames. All of the background is
+ * forgotten after a flush, a jump in time or new caps, and when a frame is not learned (`mode=frame`, `display=false`).
+ * `history` counts the frames that are processed, not those skipped by `every-nth` or by gap buffers. The background of
+ * a pixel is what it has shown most of the time while it was not removed. Something new becomes background only if it
+ * stands still for `learn-frames` frames, or for longer than the background was seen, so people whom the detector
+ * misses while they walk are not learned. Superfluous boxes do no harm, so a low `hit-threshold` of the detector is
+ * better than a high one. `dilate` covers boxes that are too small. For live use, `max-patches` limits the time per
+ * frame: the remaining pixels are filled by diffusion.
  *
  * If a frame has no patch to fill the hole from, it passes unchanged, and a warning is posted. On the CPU, a
  * long fill posts progress messages with the code `inpaint` twice a second. On the GPU a fill posts no progress
@@ -38,9 +36,14 @@
  *
  * ## Example launch lines
  * |[
- * gst-launch-1.0 filesrc location=photo.jpg ! decodebin ! videoconvert ! cudainpaint mask-location=mask.png ! videoconvert ! pngenc ! filesink location=filled.png
- * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudahog model=people display=false hit-threshold=-0.6 group-threshold=1 ! cudainpaint remove-type=person mode=temporal dilate=8 search-radius=80 ! videoconvert ! autovideosink
- * gst-launch-1.0 v4l2src ! videoconvert ! cudainpaint region-x=200 region-y=100 region-width=80 region-height=60 search-radius=64 max-patches=200 ! videoconvert ! autovideosink
+ * gst-launch-1.0 filesrc location=photo.jpg ! decodebin ! videoconvert ! cudainpaint mask-location=mask.png \
+ *   ! videoconvert ! pngenc ! filesink location=filled.png
+ * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert \
+ *   ! cudahog model=people display=false hit-threshold=-0.6 group-threshold=1 \
+ *   ! cudainpaint remove-type=person mode=temporal dilate=8 search-radius=80 ! videoconvert ! autovideosink
+ * gst-launch-1.0 v4l2src ! videoconvert \
+ *   ! cudainpaint region-x=200 region-y=100 region-width=80 region-height=60 search-radius=64 max-patches=200 \
+ *   ! videoconvert ! autovideosink
  * ]|
  *
  * Since: 0.2

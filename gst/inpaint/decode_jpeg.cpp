@@ -16,13 +16,13 @@
 namespace cudavision {
 namespace {
 
-// Progressive pictures are held as coefficients until their last scan: six bytes for a pixel in colour.
+// The most memory of the decoder, which keeps progressive pictures as coefficients: six bytes for a pixel in colour.
 constexpr long kMostDecoderBytes = 128L << 20;
-// A scan of a few bytes makes the decoder visit every pixel. Encoders write about ten, which a picture of the most
-// pixels may have, too. Small pictures may have a thousand.
+// Limit the number of scans, because a scan of a few bytes makes the decoder visit every pixel. Encoders write about
+// ten scans, which even the largest picture may have. Small pictures may have a thousand.
 constexpr long long kMostPixelsOfScans = 1LL << 29;
 constexpr long long kLeastPixelsOfScan = 1LL << 19;
-// Arithmetic coding takes ten times as long for a byte as Huffman's code, and twice as long for a pixel.
+// The largest file with arithmetic coding, which takes ten times as long per byte as Huffman coding, twice per pixel.
 constexpr std::size_t kMostArithmeticBytes = std::size_t{4} << 20;
 
 class JpegReader {
@@ -60,11 +60,11 @@ class JpegReader {
     info->err->format_message(info, self(info)->error_.text);
     std::longjmp(self(info)->error_.place, 1);
   }
-  // Warnings are ignored, except that the data of the picture are not complete.
+  // Ignores warnings, except the one that data of the picture are missing, which is an error.
   static void on_message(j_common_ptr info, int level) {
     if (level < 0 && info->err->msg_code == JWRN_HIT_MARKER) on_error(info);
   }
-  // Called again and again while scans are read.
+  // The decoder calls this repeatedly while it reads scans. Fails if there are too many of them.
   static void on_progress(j_common_ptr common) {
     const auto *info = reinterpret_cast<j_decompress_ptr>(common);
     const long long pixels = static_cast<long long>(info->image_width) * info->image_height;
@@ -72,7 +72,7 @@ class JpegReader {
     if (info->input_scan_number > kMostPixelsOfScans / of_scan)
       fail(common, "it has too many scans: save it as a PNG");
   }
-  // Exif lies in a marker of the type APP1, which begins with its length.
+  // Reads the orientation from an APP1 marker, which begins with its length and may hold Exif data.
   static boolean on_app1(j_decompress_ptr info) {
     jpeg_source_mgr *source = info->src;
     const JOCTET *bytes = source->next_input_byte;
@@ -104,7 +104,7 @@ class JpegReader {
     if (info_.out_color_space != JCS_CMYK) info_.out_color_space = JCS_EXT_RGBA;
   }
 
-  // Programs write CMYK inverted, as Photoshop does.
+  // Converts CMYK to RGBA. The values are inverted, as Photoshop and other programs write them.
   static void make_rgba(std::vector<JSAMPLE> *row) {
     for (JSAMPLE *p = row->data(); p != row->data() + row->size(); p += 4) {
       for (int i = 0; i < 3; ++i) p[i] = static_cast<JSAMPLE>(p[i] * p[3] / 255);

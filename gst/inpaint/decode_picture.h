@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The decoders of the pictures of masks.
+// The decoders of the picture files that mask-location names.
 #pragma once
 
 #include <csetjmp>
@@ -17,7 +17,7 @@ namespace cudavision {
 Status decode_png(std::string_view file, MaskPixels *pixels);
 Status decode_jpeg(std::string_view file, MaskPixels *pixels);
 
-// Where the two libraries go, by std::longjmp, when they meet an error, and what they say about it.
+// The place to which libpng and libjpeg jump with std::longjmp at an error, and the text of the error.
 struct DecoderError {
   std::jmp_buf place;
   char text[256] = "";  // libjpeg writes at most 200 bytes

@@ -41,8 +41,8 @@ class PngReader {
     rest.remove_prefix(count);
   }
 
-  // Pixels become four bytes. All chunks that these do not depend on, such as texts and profiles, are skipped
-  // unread. What is left is small: the palette, and the transparency of its colours.
+  // Reads the header, and has libpng convert pixels to four bytes, RGBA. Chunks that pixels do not depend on, such as
+  // texts and profiles, are skipped unread. The others are small: the palette, and the transparency of its colours.
   void read_header() {
     png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, on_error, on_warning);
     info_ = png_ != nullptr ? png_create_info_struct(png_) : nullptr;
@@ -78,7 +78,7 @@ class PngReader {
     return {};
   }
 
-  // Each pass holds some columns of some rows. They go to their places, so that the picture is held only once.
+  // Reads the passes of an interlaced picture, each of which holds some columns of some rows, straight to their places.
   Status read_passes(MaskPixels *pixels, std::vector<png_byte> *row) {
     for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; ++pass) {
       const auto count = static_cast<int>(PNG_PASS_COLS(size().width, pass));
@@ -91,7 +91,7 @@ class PngReader {
     return {};
   }
 
-  std::string_view rest_;  // of the file
+  std::string_view rest_;  // the bytes of the file that are not read yet
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
   DecoderError error_;

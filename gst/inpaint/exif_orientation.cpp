@@ -11,7 +11,7 @@ namespace {
 
 class Tiff {
  public:
-  // bytes: begin with the byte order, II or MM, and a number of two bytes, 42.
+  // bytes: must begin with the byte order, II or MM, and 42 as a number of two bytes.
   explicit Tiff(std::string_view bytes) : bytes_(bytes), little_(bytes.starts_with("II")) {}
 
   // The number of `count` bytes at this offset, or 0 beyond the end.

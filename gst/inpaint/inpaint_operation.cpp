@@ -19,7 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kProgressInterval = std::chrono::milliseconds(500);
 
-// The matrix of the colorimetry in the caps.
+// The matrix from YUV to RGB for the colorimetry in the caps.
 RgbMatrix matrix_of(const GstVideoInfo &info) {
   if (!GST_VIDEO_INFO_IS_YUV(&info)) return {};
   const auto [kr, kb, offset, scale] = yuv_range_of(info);
@@ -89,7 +89,7 @@ Status InpaintOperation::run(const Job &job) {
 
 Status InpaintOperation::fill(const InpaintFrame &frame, const InpaintParams &params, const StopFlag *stop) {
   Status status = catch_bad_alloc([&] { return inpaint_->run(frame, params, &report_, {}, progress(stop)); });
-  if (status.ok()) status = check_stopped();  // on CUDA, finish() does so
+  if (status.ok()) status = check_stopped();  // on CUDA, finish() checks this
   end_progress(status.ok()                              ? GST_PROGRESS_TYPE_COMPLETE
                : status.code() == Status::Code::stopped ? GST_PROGRESS_TYPE_CANCELED
                                                         : GST_PROGRESS_TYPE_ERROR);
@@ -121,7 +121,7 @@ Status InpaintOperation::finish(const Job &job) {
          report_.removed, settings_.patch_size, settings_.patch_size),
         (nullptr));
   warned_ = report_.refused;
-  // The 5 s of the warning below begin anew when the region of interest moves, because it may then meet the selection again.
+  // The 5 s of the warning below begin anew when the region of interest moves: it may then meet the selection again.
   if (!fixed_selection_ || was_outside_ || report_.removed != 0 || job.region != empty_region_)
     unselected_ = {};
   empty_region_ = job.region;
@@ -140,8 +140,7 @@ void InpaintOperation::describe(GstStructure *message) {
                     static_cast<gboolean>(report_.refused), nullptr);
 }
 
-// Posts a message when the region begins to lie partly or wholly outside of the frame, not for each frame in
-// which it moves there.
+// Posts a warning when the region begins to reach beyond the frame, not for each frame in which it moves there.
 void InpaintOperation::tell_of_part_outside(Region region, Size frame) {
   const Region part{region.x, region.y, std::clamp(frame.width - region.x, 0, region.width),
                     std::clamp(frame.height - region.y, 0, region.height)};

@@ -29,7 +29,7 @@ class InpaintOperation final : public ElementOperation<InpaintSettings, InpaintF
   std::unique_ptr<Learnt> take_learnt(bool given_up) override;
 
  private:
-  // The background belongs to the frame: the region only limits what is removed.
+  // What earlier frames have shown. It covers the whole frame: the region of interest only limits what is removed.
   struct Background : Learnt {
     std::unique_ptr<Inpaint> inpaint;
     void drop_history() override { inpaint->drop_history(); }
@@ -54,25 +54,19 @@ class InpaintOperation final : public ElementOperation<InpaintSettings, InpaintF
   OwnedBytes mask_;
   Array<std::uint8_t> host_mask_;
   std::unique_ptr<RemovalMask> removal_;
-  std::unique_ptr<TensorPool> masks_;  // of attach-mask
+  std::unique_ptr<TensorPool> masks_;  // the tensors of attach-mask
   std::unique_ptr<Inpaint> inpaint_;
-  TypedRegions typed_;  // of remove-type
+  TypedRegions typed_;  // the regions of remove-type
   std::vector<Region> regions_;
-  // The report of the last frame.
-  InpaintReport report_;
-  // The last frame was refused, and a warning was posted.
-  bool warned_ = false;
-  // The last region lay partly outside of the frame, and a message was posted.
-  bool was_outside_ = false;
-  // A mask of a file, a region or both select what is removed from the frame: the same in all frames, unless a property
-  // changes.
+  InpaintReport report_;      // of the last frame
+  bool warned_ = false;       // the last frame was refused, and a warning was posted
+  bool was_outside_ = false;  // the last region lay partly outside of the frame, and a message was posted
+  // Only mask-location or a region selects what is removed: the same pixels in all frames, unless a property changes.
   bool fixed_selection_ = false;
-  Patience unselected_;    // while they select no pixel of the same region of interest
-  Region empty_region_{};  // the last one
-  // The first progress message of the current fill was posted.
-  bool progressing_ = false;
-  // The numbers of pixels in the progress messages.
-  int filled_ = 0, removed_ = 0;
+  Patience unselected_;           // how long fixed_selection_ has had no pixel in the same region of interest
+  Region empty_region_{};         // the region of interest of the last frame
+  bool progressing_ = false;      // the first progress message of the current fill was posted
+  int filled_ = 0, removed_ = 0;  // the numbers of pixels in the progress messages
 };
 
 }  // namespace cudavision

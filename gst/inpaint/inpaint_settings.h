@@ -62,7 +62,7 @@ struct InpaintFiles {
   std::shared_ptr<const MaskPicture> mask;
 };
 
-// See valid_settings.h.
+// Returns a warning if the mask cannot select a pixel, or an empty text (valid_settings.h).
 inline std::string futile(const InpaintFiles &files) {
   if (files.mask == nullptr || files.mask->brightest().value_or(0) >= kLeastMaskLuma) return {};
   if (!files.mask->brightest())

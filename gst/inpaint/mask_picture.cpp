@@ -14,7 +14,7 @@
 namespace cudavision {
 namespace {
 
-// Pictures of 33 million pixels are smaller, unless they are photographs of the highest quality.
+// The largest file that is read. Pictures of 33 million pixels are smaller, except photographs of the highest quality.
 constexpr std::size_t kMaxBytes = std::size_t{32} << 20;
 
 // The columns or rows [first, end) of the picture.

@@ -22,19 +22,18 @@ class MaskPicture {
   // of an error is no_file if there is no such file, unreadable_file if it is no picture that can be decoded or too
   // large for the host's memory, and invalid_argument if it is no regular file or too large to be read.
   static Status load(const std::string &location, std::shared_ptr<const MaskPicture> *picture);
-  // The same for the property mask-location, which the error names. Without a value, *picture stays as it is.
+  // As load(), for the property mask-location, which errors name. Without a value, *picture does not change.
   static Status load_property(const std::optional<std::string> &location,
                               std::shared_ptr<const MaskPicture> *picture);
-  // The same for the contents of a file. The caller must catch std::bad_alloc.
+  // As load(), for the contents of a file. The caller must catch std::bad_alloc.
   static Status decode(std::string_view file, std::shared_ptr<const MaskPicture> *picture);
 
   Size size() const { return size_; }
   // The largest luma of the opaque pixels; none if there are no such pixels.
   std::optional<int> brightest() const { return brightest_; }
-  // The mask for a frame of this size: bytes of 255 or 0 in row-major order without padding. Along an axis in
-  // which the picture is larger than the frame, a pixel is 255 if any picture pixel that it covers, even in
-  // part, is 255, so that thin lines are kept. Along the other axes it has the value of the picture pixel
-  // that contains its centre.
+  // The mask for a frame of this size: bytes of 255 or 0 in row-major order without padding. Along an axis in which the
+  // picture is larger than the frame, a pixel is 255 if any picture pixel that it covers, even in part, is 255, so that
+  // thin lines are kept. Along the other axes it has the value of the picture pixel that contains its centre.
   Array<std::uint8_t> scaled_to(Size frame) const;
 
  private:

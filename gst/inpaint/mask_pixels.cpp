@@ -20,7 +20,7 @@ Status MaskPixels::begin(Size size, unsigned orientation) {
   const std::ptrdiff_t width = size.width, height = size.height;
   const bool on_its_side = orientation >= 5 && orientation <= 8;
   size_ = on_its_side ? Size{size.height, size.width} : size;
-  // The steps of an upright picture; if it is mirrored, they lead to the left or upwards.
+  // The steps to the next pixel on the right and below. If the picture is mirrored, they lead to the left or upwards.
   const bool to_left = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
   const bool upwards = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
   right_ = (on_its_side ? height : 1) * (to_left ? -1 : 1);

@@ -17,14 +17,14 @@ constexpr int kLeastMaskLuma = 128;
 
 class MaskPixels {
  public:
-  // size: that of the picture as the file stores it. orientation: how it is to be turned and mirrored, as the tag
-  // Orientation of Exif and TIFF says: 2 to 8; all other numbers mean that it is upright. Fails if the picture has
-  // more pixels than are read. Throws std::bad_alloc.
+  // Prepares the picture. size: as the file stores it. orientation: how it must be turned and mirrored, as the tag
+  // Orientation of Exif and TIFF says: 2 to 8; all other numbers mean that it is upright. Fails if the picture has more
+  // pixels than are read. Throws std::bad_alloc.
   Status begin(Size size, unsigned orientation);
-  // Takes `count` pixels of row y, of four bytes each: R, G, B and alpha. They are x, x + step, x + 2 step, ...
+  // Takes `count` pixels, RGBA, at the columns x, x + step, x + 2 step, ... of row y of the stored picture.
   void put(const std::uint8_t *rgba, int count, int x, int step, int y);
 
-  Size size() const { return size_; }  // upright
+  Size size() const { return size_; }  // of the upright picture
   Array<std::uint8_t> take() { return std::move(pixels_); }
   // The largest luma of the opaque pixels; none if there are no such pixels.
   std::optional<int> brightest() const { return brightest_; }

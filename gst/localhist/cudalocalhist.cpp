@@ -5,13 +5,12 @@
  * @title: cudalocalhist
  * @short_description: The histogram of every window of the frame
  *
- * cudalocalhist computes the histogram of brightness, or of the orientations of gradients, of every window of
- * the luma that lies completely inside the frame. All histograms are attached as the tensor
- * `local-histogram`, indexed by the top left pixels of the windows: `[rows][cols][bins]`, or
- * `[bins][rows][cols]` with `layout=planar`. The elements are u16 if the area of a window fits it, otherwise
- * u32; f32 for weighted gradients. Counts are exact. Bin i of gradients holds the angles from 360 i / bins
- * degrees up to, but not including, those of the next bin, measured from right towards down; a pixel without
- * a gradient is not counted.
+ * cudalocalhist computes the histogram of brightness, or of the orientations of gradients, of every window of the luma
+ * that lies completely inside the frame. All histograms are attached as the tensor `local-histogram`, indexed by the
+ * top left pixels of the windows: `[rows][cols][bins]`, or `[bins][rows][cols]` with `layout=planar`. The elements are
+ * u16 if the area of a window fits it, otherwise u32; f32 for weighted gradients. Counts are exact. Bin i of gradients
+ * holds the angles from 360 i / bins degrees up to, but not including, those of the next bin, measured from right
+ * towards down; a pixel without a gradient is not counted.
  *
  * The histograms of all windows of a frame of 1920x1080 can take gigabytes. With `reduce` each histogram is
  * reduced to one number before anything is written: its dominant bin (`local-histogram-argmax`, u16, and
@@ -25,8 +24,11 @@
  *
  * ## Example launch lines
  * |[
- * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudalocalhist window-width=8 window-height=8 ! videoconvert ! autovideosink
- * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudalocalhist reduce=distance feature=brightness bins=32 model-region-x=300 model-region-y=200 model-region-width=40 model-region-height=80 window-width=40 window-height=80 ! videoconvert ! autovideosink
+ * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudalocalhist window-width=8 window-height=8 \
+ *   ! videoconvert ! autovideosink
+ * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudalocalhist reduce=distance \
+ *   feature=brightness bins=32 model-region-x=300 model-region-y=200 model-region-width=40 model-region-height=80 \
+ *   window-width=40 window-height=80 ! videoconvert ! autovideosink
  * ]|
  *
  * Since: 0.2

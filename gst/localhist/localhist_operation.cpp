@@ -10,8 +10,7 @@
 namespace cudavision {
 namespace {
 
-// The place of the painted map: each element covers a block of the size of the strides around the centre of
-// its window.
+// The place of the painted map: each element covers a block of the size of the strides around the centre of its window.
 MapPlace place_of(const Job &job, const LocalHistParams &p) {
   return {.x = job.region.x + (p.window.width - p.stride_x) / 2,
           .y = job.region.y + (p.window.height - p.stride_y) / 2,
@@ -33,8 +32,7 @@ Region model_region(const LocalHistSettings &s, Region analysed) {
 
 }  // namespace
 
-// Allocates for the settings of this moment, so that a lack of memory is an error when the caps are
-// negotiated.
+// Allocates for the settings of this moment, so that a lack of memory is an error when the caps are negotiated.
 Status LocalHistOperation::allocate(const Site &site) {
   execution_ = site.execution;
   context_ = site.context;
@@ -142,7 +140,7 @@ Status LocalHistOperation::take_model(const Job &job) {
          settings_.model_y, model_->exists ? "the last model stays in force" : "there is no model"),
         (nullptr));
   model_->refused = settings_.model_changes;
-  // The last model cannot be compared with histograms of other bins.
+  // If only the model's region has changed, the last model still fits. With other bins, for example, it does not.
   ModelKey last = model_->key;
   last.changes = key.changes;
   model_->exists = model_->exists && key == last;
@@ -164,7 +162,7 @@ Status LocalHistOperation::paint(const Job &job, const LocalHistOutput &output) 
                        .high = 1};
   const bool hues = painted.argmax != nullptr;
   if (params_.reduction == LocalHistReduction::entropy) {
-    // No window has a greater entropy. That of orientations is seldom below half of it.
+    // No window has a greater entropy than `high`. The entropy of orientations is seldom below half of it.
     const long long pixels = static_cast<long long>(params_.window.width) * params_.window.height;
     elements.high = std::max(1.0f, std::log2(static_cast<float>(std::min<long long>(params_.bins, pixels))));
     if (params_.feature == LocalHistFeature::gradient) elements.low = elements.high / 2;
@@ -175,7 +173,7 @@ Status LocalHistOperation::paint(const Job &job, const LocalHistOutput &output) 
                          hues ? hue_palette(params_.bins, *job.info) : heat_palette(*job.info));
 }
 
-// Adds the number of windows and, for distances, the least one and the first window that has it.
+// Adds the number of windows and, with reduce=distance, the least distance and the first window that has it.
 void LocalHistOperation::describe(GstStructure *message) {
   gst_structure_set(message, "windows", G_TYPE_UINT64, guint64(shape_.rows) * guint64(shape_.cols), nullptr);
   if (reported_.empty()) return;

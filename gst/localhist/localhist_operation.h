@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The operation of cudalocalhist: computes local histograms, attaches them or their reductions as tensors and
-// displays them.
+// The operation of cudalocalhist: attaches local histograms or their reductions as tensors, and displays them.
 #pragma once
 
 #include <memory>
@@ -38,7 +37,7 @@ class LocalHistOperation final : public ElementOperation<LocalHistSettings> {
     friend bool operator==(const ModelKey &, const ModelKey &) = default;
   };
 
-  // The model and the last valid parameters. The model has the size of the frame, whatever region is analysed.
+  // The model and the last valid parameters, which a new operation takes over, whatever region is analysed.
   struct Model : Learnt {
     std::optional<LocalHistParams> valid;
     OwnedBytes shares;
@@ -59,8 +58,8 @@ class LocalHistOperation final : public ElementOperation<LocalHistSettings> {
 
   // The settings that the members below were made for.
   LocalHistParams params_;
-  std::optional<LocalHistParams> valid_;    // the last that were valid
-  std::optional<LocalHistParams> refused_;  // those of the last warning, if they are still set
+  std::optional<LocalHistParams> valid_;    // the last valid parameters
+  std::optional<LocalHistParams> refused_;  // the parameters of the last warning, if they are still set
   LocalHistShape shape_;
   std::unique_ptr<LocalHist> localhist_;
   LocalHistResults results_;

@@ -15,8 +15,7 @@ struct LocalHistSettings {
   int bins = 9, window_width = 16, window_height = 16, stride_x = 1, stride_y = 1;
   LocalHistLayout layout = LocalHistLayout::interleaved;
   LocalHistReduction reduction = LocalHistReduction::none;
-  // The model's region, in coordinates of the frame. A width or height of 0 extends it to the end of the
-  // analysed region.
+  // The model's region in the frame. A width or height of 0 extends it to the end of the analysed region.
   int model_x = 0, model_y = 0, model_width = 0, model_height = 0;
   guint64 model_changes = 0;  // counts how often one of these four was set, even to the same value
 

@@ -10,8 +10,7 @@
 
 namespace cudavision {
 
-// The parameters of the map that display paints. Histograms are shown by their dominant bins, so reduction
-// `none` becomes `argmax`.
+// The parameters of the map that display paints: reduction `none` becomes `argmax`, the dominant bins.
 LocalHistParams painted_params(LocalHistParams params);
 
 // The buffer pools of the tensors for one set of parameters.

@@ -12,7 +12,7 @@
 
 namespace {
 
-// The type is a text of its own, not a quark: types that come from outside of the process must not stay in it.
+// Holds the type as a string of its own: a quark is never freed, so types from outside of the process would pile up.
 struct AnalysisMeta {
   GstMeta meta;
   gchar *type;  // null: all types
@@ -22,7 +22,7 @@ struct AnalysisMeta {
 AnalysisMeta *as_analysis(GstMeta *meta) { return reinterpret_cast<AnalysisMeta *>(meta); }
 
 GType api_type() {
-  static const char *tags[] = {GST_META_TAG_VIDEO_STR, nullptr};  // it belongs to no place in the picture
+  static const char *tags[] = {GST_META_TAG_VIDEO_STR, nullptr};  // the mark has no position in the picture
   static const GType type = gst_meta_api_type_register("GstCudaVisionAnalysisMetaAPI", tags);
   return type;
 }
@@ -55,7 +55,7 @@ struct Functions {
     free(meta, buffer);
     init(meta, nullptr, buffer);
   }
-  // A frame that is scaled or turned has been analysed, too.
+  // Copies the mark with every transform: a frame that is scaled or rotated stays analysed.
   static gboolean transform(GstBuffer *dest, GstMeta *meta, GstBuffer *, GQuark, gpointer) {
     return attach(dest, meta->info, as_analysis(meta)->type, as_analysis(meta)->n_results) != nullptr;
   }
@@ -63,7 +63,7 @@ struct Functions {
   static constexpr guint8 kVersion = 1;
   static constexpr std::size_t kMostTypeBytes = 256;
 
-  // The number of results, 1 if there is a type, and the type.
+  // Writes the number of results in 32 bits, a byte that is 1 if there is a type, and the text of the type.
   static gboolean serialize(const GstMeta *meta, GstByteArrayInterface *data, guint8 *version) {
     const auto *analysis = reinterpret_cast<const AnalysisMeta *>(meta);
     const gsize length = analysis->type != nullptr ? std::strlen(analysis->type) : 0;

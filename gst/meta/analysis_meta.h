@@ -6,8 +6,8 @@
 
 namespace cudavision {
 
-// Adds to the number of results of the mark for the type, or attaches one. type: null stands for all types. Returns false if
-// GStreamer refuses the buffer.
+// Adds n_results to the mark that the buffer has for this type, or attaches a new mark. type: null stands for all
+// types. Returns false if GStreamer cannot attach a meta to the buffer.
 bool mark_analysed(GstBuffer *buffer, const char *type, guint n_results);
 
 }  // namespace cudavision

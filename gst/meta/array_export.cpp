@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The life of an array that a consumer holds.
+// Exports an array of numbers in a GstBuffer to a consumer of DLPack, and releases it.
 #include "gst/meta/array_export.h"
 
 #include <gst/cudavision/dlpack.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr gint64 kNoStream = -1, kLegacyStream = 1, kThreadsStream = 2;
 
-// What the plugin has told about the type of the memory's allocator; null for memory on the host.
+// The functions that the plugin has registered for this type of allocator; null if none, as for memory on the host.
 const DeviceMemoryAccess *access_of(const GstMemory *memory) {
   if (memory->allocator == nullptr) return nullptr;
   for (GType type = G_OBJECT_TYPE(memory->allocator); type != 0; type = g_type_parent(type)) {
@@ -24,7 +24,7 @@ const DeviceMemoryAccess *access_of(const GstMemory *memory) {
   return nullptr;
 }
 
-// Frames of a decoder may come before any element of the plugin, which then is not loaded yet.
+// Whether this is CUDA memory whose functions are unknown: a decoder's frames may come before the plugin is loaded.
 bool is_unknown_cuda_memory(GstMemory *memory) {
   return gst_memory_is_type(memory, "gst.cuda.memory") && access_of(memory) == nullptr;
 }
@@ -144,15 +144,15 @@ bool ArrayExport::hand_over(GstMemory *memory, const DeviceMemoryAccess::Place &
     return false;
   }
   on_device_ = memory;
-  // The legacy default stream waits for all others but those that were made not to block. Nobody but the consumer's thread can
-  // name its own.
+  // For the destructor. Without a stream, or with the consumer's per-thread stream, which no other thread can name, it
+  // uses the legacy default stream, which waits for all streams except non-blocking ones.
   stream_ = stream == kNoStream || stream == kThreadsStream ? kLegacyStream : stream;
   tensor_.data = static_cast<std::uint8_t *>(place.address) + layout_.offset;
   tensor_.device = {kDLCUDA, place.device_id};
   return true;
 }
 
-// Only the memory that holds the array is mapped: a buffer may have one for each plane of its frame.
+// Maps only the GstMemory that holds the array: a buffer may have one for each plane of its frame.
 bool ArrayExport::open_on_host(GstBuffer *buffer, GError **error) {
   guint first = 0, count = 0;
   gsize skip = 0;
@@ -186,12 +186,12 @@ bool ArrayExport::copy_on_host(GError **error) {
   return true;
 }
 
-// Any offset can be written into a GstVideoMeta.
+// Whether the array fits into so many bytes at this offset. A GstVideoMeta may hold any offset.
 bool ArrayExport::is_in(gsize bytes, gsize offset) const {
   return offset <= bytes && layout_.size <= bytes - offset;
 }
 
-// An application may have changed the buffer since it was made.
+// Sets the error that the buffer is too short, which happens if an application has changed the buffer. Returns false.
 bool ArrayExport::is_too_short(gsize bytes, GError **error) const {
   g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
               "%s has %" G_GSIZE_FORMAT " bytes instead of %" G_GSIZE_FORMAT, layout_.name,

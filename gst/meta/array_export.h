@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Numbers in a buffer, handed over as one of DLPack's structs.
+// Exports an array of numbers in a GstBuffer as a struct of DLPack.
 #pragma once
 
 #include <gst/cudavision/tensormeta.h>
@@ -12,9 +12,9 @@
 
 namespace cudavision {
 
-// What is handed over, and where it lies in its buffer.
+// The type and the shape of an array, and its place in its buffer.
 struct ArrayLayout {
-  gchar name[96] = {};  // for messages: the tensor "edges"
+  gchar name[96] = {};  // for messages, such as: the tensor "edges"
   DLDataType type = {kDLUInt, 8, 1};
   int n_dims = 0;
   std::int64_t shape[GST_CUDA_VISION_TENSOR_MAX_DIMS] = {};
@@ -25,17 +25,17 @@ struct ArrayLayout {
   void pack();
 };
 
-// What a consumer holds: the buffer, mapped or on a device, or a copy of the array. It may be destroyed on any thread.
+// An array that a consumer holds: its buffer, mapped or on a device, or a copy. May be destroyed on any thread.
 class ArrayExport {
  public:
-  // flags: GstCudaVisionDlpackFlags. stream: of the consumer, as the Python array API counts. Returns null after an error.
+  // flags: GstCudaVisionDlpackFlags. stream: the consumer's, numbered as in dlpack.h. Returns null after an error.
   static std::unique_ptr<ArrayExport> make(const ArrayLayout &layout, GstBuffer *buffer, guint flags,
                                            gint64 stream, GError **error);
   ~ArrayExport();
   ArrayExport(const ArrayExport &) = delete;
   ArrayExport &operator=(const ArrayExport &) = delete;
 
-  // The structs belong to this object, which their deleters destroy.
+  // Return a struct inside of this object. The deleter of the struct deletes this object.
   DLManagedTensorVersioned *versioned();
   DLManagedTensor *unversioned();
 
@@ -56,16 +56,16 @@ class ArrayExport {
   bool mapped_ = false;
   std::unique_ptr<std::uint32_t[]> bytes_;  // a copy on the host
   MemoryRef copy_;                          // a copy on a device
-  GstMemory *on_device_ = nullptr;          // what was handed over, of buffer_ or copy_
-  gint64 stream_ = 0;                       // of the consumer
+  GstMemory *on_device_ = nullptr;          // the exported memory, of buffer_ or copy_; null on the host
+  gint64 stream_ = 0;                       // the consumer's stream, for the destructor
   DLTensor tensor_ = {};
   DLManagedTensorVersioned versioned_ = {};
   DLManagedTensor unversioned_ = {};
 };
 
-// The one memory of the buffer, if it lies on a device that the plugin has told about; otherwise null.
+// The buffer's memory, if it is a single one whose type offer_device_memory() has registered; otherwise null.
 GstMemory *device_memory_of(GstBuffer *buffer);
-// The device on which the buffer lies.
+// The device that holds the buffer's memory.
 DLDevice dlpack_device_of(GstBuffer *buffer);
 
 }  // namespace cudavision

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Attaches and removes regions of interest for one's own detector.
+// Attaches and removes regions of interest for an application's own detector.
 #include <gst/cudavision/attachregion.h>
 #include <gst/video/gstvideometa.h>
 
@@ -24,7 +24,7 @@ bool is_writable(GstBuffer *buffer, GError **error) {
               "Gst.Buffer.copy_deep(), because Gst.Buffer.copy() is a reference) and pass it on");
 }
 
-// The probe's buffer, which others do not see from now on; null after an error.
+// Makes the probe's buffer writable, by a copy if it is in use elsewhere, and stores it in *info. Null after an error.
 GstBuffer *writable_buffer(GstPadProbeInfo *info, GError **error) {
   const char *why = nullptr;
   if ((info->type & GST_PAD_PROBE_TYPE_BUFFER_LIST) != 0)
@@ -93,7 +93,7 @@ gint gst_cuda_vision_buffer_remove_regions(GstBuffer *buffer, const gchar *type,
     if ((*meta)->info->api != GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) return TRUE;
     const auto *region = reinterpret_cast<GstVideoRegionOfInterestMeta *>(*meta);
     if (own->type != nullptr && g_strcmp0(cudavision::text_of(region->roi_type), own->type) != 0) return TRUE;
-    *meta = nullptr;  // GStreamer removes it
+    *meta = nullptr;  // makes gst_buffer_foreach_meta() remove the meta
     ++own->count;
     return TRUE;
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the library asks of memory on a device. The plugin tells it for each type of allocator of such memory: its own for
-// tensors, and GStreamer's for frames. The library itself does not use CUDA.
+// The functions by which the library of metas uses memory on a GPU. The library does not use CUDA itself: the plugin
+// registers functions for its own allocator (tensors) and for GStreamer's (frames).
 #pragma once
 
 #include <gst/gst.h>
@@ -10,24 +10,25 @@
 namespace cudavision {
 
 struct DeviceMemoryAccess {
-  // Of the struct. Others are not used.
+  // The version of this struct. The library ignores a struct of another version.
   static constexpr guint kVersion = 1;
   guint version = kVersion;
 
-  // Where the memory lies. in_primary_context: every program of the CUDA runtime can use it.
+  // Where the memory is. in_primary_context: in the device's primary context, which the CUDA runtime uses.
   struct Place {
     gpointer address;
     int device_id;
     bool in_primary_context;
   };
-  // Returns false if the memory cannot be read, because somebody writes it.
+  // Sets *place. Returns false if the memory cannot be mapped for reading, for example while it is mapped for writing.
   bool (*place)(GstMemory *memory, Place *place);
-  // Makes a stream of the consumer wait for who writes the memory, without the host. Returns false after an error.
+  // Makes the consumer's stream wait for the work that writes the memory. If the memory has no stream, the host waits.
+  // Returns false after an error.
   bool (*order_consumer)(GstMemory *memory, std::uintptr_t stream);
-  // Makes the next one who writes the memory wait for the work that is on the stream of the consumer. alone: nobody else has
-  // the buffer.
+  // Makes the next writer of the memory wait for the work that is now on the consumer's stream. alone: nobody else
+  // holds the memory or its buffer.
   void (*order_writer)(GstMemory *memory, std::uintptr_t stream, bool alone);
-  // A copy on the same device, ordered as work of who writes the memory. Null if there is no memory for it.
+  // Copies the memory on its device, after the work that writes it. Returns null if there is no memory for the copy.
   GstMemory *(*copy)(GstMemory *memory);
 };
 
@@ -35,7 +36,7 @@ inline GQuark device_memory_quark() {
   return g_quark_from_static_string("gst-cuda-vision-device-memory-access");
 }
 
-// Tells the library about the memory of an allocator of this type, or of one derived from it. access is kept.
+// Registers the functions for memory of this type of allocator, or of a derived type. `access` must stay valid.
 inline void offer_device_memory(GType allocator, const DeviceMemoryAccess *access) {
   g_type_set_qdata(allocator, device_memory_quark(), const_cast<DeviceMemoryAccess *>(access));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Hands tensors, lists and frames over as DLPack's structs.
+// Exports tensors, frames, and lists of keypoints and lines as structs of DLPack.
 #include <dlfcn.h>
 #include <gst/cudavision/dlpack.h>
 
@@ -33,15 +33,15 @@ void call_deleter(void *tensor) {
   static_cast<Struct *>(tensor)->deleter(static_cast<Struct *>(tensor));
 }
 
-// The destructor of a PyCapsule. It is no Python, because it may be called while an exception is pending. The process that
-// calls it has Python's functions.
+// The destructor of a PyCapsule. It is not written in Python, because it may be called while an exception is pending.
+// The library does not link with Python: it looks up Python's functions in the calling process.
 void destroy_capsule(void *capsule) {
   static const auto is_valid =
       reinterpret_cast<int (*)(void *, const char *)>(dlsym(RTLD_DEFAULT, "PyCapsule_IsValid"));
   static const auto pointer_of =
       reinterpret_cast<void *(*)(void *, const char *)>(dlsym(RTLD_DEFAULT, "PyCapsule_GetPointer"));
   if (is_valid == nullptr || pointer_of == nullptr) return;
-  // Who takes the struct gives the capsule another name.
+  // A consumer that takes the struct renames the capsule.
   if (is_valid(capsule, "dltensor_versioned") != 0)
     call_deleter<DLManagedTensorVersioned>(pointer_of(capsule, "dltensor_versioned"));
   else if (is_valid(capsule, "dltensor") != 0)
@@ -69,7 +69,7 @@ bool layout_tensor(const GstCudaVisionTensorMeta &meta, ArrayLayout *layout, GEr
   return true;
 }
 
-// A list as rows of numbers of one type. Takes ownership of the items.
+// Exports a list as an array [items][numbers_of_item] of one type. Takes ownership of `items`.
 gsize export_list(const char *name, DLDataType type, int numbers_of_item, GBytes *items, guint flags,
                   GError **error) {
   ArrayLayout layout;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How the samples of a plane lie.
+// Describes how the samples of a plane are laid out.
 #include "gst/meta/frame_plane.h"
 
 #include <algorithm>
@@ -13,14 +13,14 @@ bool refuse(GError **error, const GstVideoInfo &info, const char *reason) {
   return false;
 }
 
-// What the components of one plane have in common.
+// What is known of the samples of a plane, taken over all components in the plane.
 struct Samples {
   guint components = 0;
-  gint pixel_stride = G_MAXINT;  // the least of a component, in bytes
-  guint bits = 0;                // of a sample, with those that it leaves free
-  guint first = 0;               // the component with the most samples
-  guint most_subsampled = 0;     // horizontally, as a power of two
-  bool share_bytes = false;      // as in RGB16: a pixel is one number
+  gint pixel_stride = G_MAXINT;  // the smallest of any component, in bytes
+  guint bits = 0;                // of a sample, including unused low bits
+  guint first = 0;               // the component with the most samples in a row
+  guint most_subsampled = 0;     // log2 of the largest horizontal subsampling
+  bool share_bytes = false;      // as in RGB16, whose pixel is one number
 };
 
 Samples samples_of(const GstVideoFormatInfo &format, guint plane) {
@@ -57,7 +57,7 @@ bool is_array(const GstVideoInfo &info, const Samples &samples, GError **error) 
   return true;
 }
 
-// Where rows begin: in the frame's meta, or as the caps tell.
+// Finds the offset and the stride of the rows in the frame's GstVideoMeta or, if it has none, in the caps.
 bool find_rows(GstBuffer *buffer, const GstVideoInfo &info, guint plane, gsize *offset, gint *stride,
                GError **error) {
   const GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
@@ -94,7 +94,7 @@ bool layout_plane(GstBuffer *buffer, const GstVideoInfo &info, guint plane, Arra
 
   const gint bytes = bytes_of_sample(samples), whole = (1 << samples.most_subsampled) - 1;
   gint columns = GST_VIDEO_INFO_COMP_WIDTH(&info, samples.first);
-  // In YUY2 two pixels share their chroma: rows have an even number of them.
+  // Two pixels of YUY2 share their chroma, so a row has an even number of pixels.
   if (samples.most_subsampled != info.finfo->w_sub[samples.first]) columns = (columns + whole) & ~whole;
   const gint rows =
       GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT(info.finfo, samples.first, GST_VIDEO_INFO_FIELD_HEIGHT(&info));

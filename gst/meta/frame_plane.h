@@ -8,8 +8,8 @@
 
 namespace cudavision {
 
-// [rows][columns], or [rows][columns][channels] if the plane holds more than one number for each pixel. Returns false if the
-// frame has no such plane, or if no array says how its samples lie.
+// Sets *layout to an array [rows][columns], or [rows][columns][channels] if the plane holds more than one number for
+// each pixel. Returns false if the frame has no such plane, or if the samples are not laid out as an array.
 bool layout_plane(GstBuffer *buffer, const GstVideoInfo &info, guint plane, ArrayLayout *layout,
                   GError **error);
 

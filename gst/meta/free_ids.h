@@ -8,8 +8,7 @@
 
 namespace cudavision {
 
-// The ids from 1 on that no region of a buffer has. 0 is left out: a region without a parent has the
-// parent_id 0.
+// Finds the ids from 1 on that no region of a buffer has. Not 0: a parent_id of 0 means that there is no parent.
 class FreeIds {
  public:
   explicit FreeIds(GstBuffer *buffer) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A meta that holds a list of plain values in GBytes, which copies of the frame share. The C functions around
-// it stand once for each list, in keypoints_meta.cpp and lines_meta.cpp: GObject introspection needs their
-// names and types.
+// A meta that holds a list of plain structs in GBytes, which copies of the frame share. keypoints_meta.cpp and
+// lines_meta.cpp each define the C functions around it, because GObject introspection needs their names and types.
 #pragma once
 
 #include <gst/gst.h>
@@ -61,7 +60,7 @@ class ListMeta {
   static void free(GstMeta *meta, GstBuffer *) { g_clear_pointer(&as_list(meta)->items, g_bytes_unref); }
   static void clear(GstBuffer *buffer, GstMeta *meta) { free(meta, buffer); }
 
-  // A copy of part of the bytes counts as a copy of the frame, as for GStreamer's regions of interest.
+  // Treats a copy of some of the buffer's bytes as a copy of the frame, as GStreamer does for regions of interest.
   static gboolean transform(GstBuffer *dest, GstMeta *meta, GstBuffer *, GQuark type, gpointer data) {
     if (GST_META_TRANSFORM_IS_COPY(type)) return share(dest, meta);
     const std::optional<FrameMapping> mapping = mapping_of(type, data);

@@ -35,7 +35,7 @@ bool is_whole(const GstVideoRectangle &r, const FrameSize &frame) {
   return r.x == 0 && r.y == 0 && r.w == frame.width && r.h == frame.height;
 }
 
-// The visible pixel centres. On a side where the rectangle reaches the frame's border, it hides nothing.
+// The pixel centres that the rectangle shows, without bounds on sides where the rectangle reaches the frame's border.
 Rectangle shown_part(const GstVideoRectangle &r, const FrameSize &frame) {
   Rectangle part = pixel_centres(r);
   if (r.x <= 0) part.left = -kEverywhere;
@@ -78,9 +78,9 @@ std::optional<Segment> clip(const Segment &s, const Rectangle &r) {
 }
 
 // Moves a tensor along one axis: the position p in a frame of size in_size becomes scale p + shift in a frame of size
-// out_size. The geometry stays in pixels of the frame that the tensor was computed from, of which `frame` tells the size.
+// out_size. The geometry stays in pixels of the frame that the tensor was computed from, whose size is *frame.
 bool move_axis(double scale, double shift, double in_size, double out_size, guint *frame, double *origin) {
-  const double per_pixel = scale * in_size / *frame;  // pixels of the new frame for one of the tensor's frame
+  const double per_pixel = scale * in_size / *frame;  // new pixels per pixel of the tensor's frame
   const double new_frame = std::round(out_size / per_pixel);
   if (!(new_frame >= 1 && new_frame <= G_MAXUINT)) return false;
   *frame = static_cast<guint>(new_frame);
@@ -138,7 +138,7 @@ Point FrameMapping::project(Point p) const {
   return {(h_[0][0] * p.x + h_[0][1] * p.y + h_[0][2]) / w, (h_[1][0] * p.x + h_[1][1] * p.y + h_[1][2]) / w};
 }
 
-// A gradient is a normal. The Jacobian J at the point maps it to J^-T (cos, sin), here multiplied by |det J|.
+// A gradient is normal to an edge: with the Jacobian J, (cos, sin) becomes J^-T (cos, sin), here multiplied by |det J|.
 double FrameMapping::map_direction(double angle, Point from, Point to) const {
   const double w = depth(from);
   const double a = (h_[0][0] - to.x * h_[2][0]) / w, b = (h_[0][1] - to.x * h_[2][1]) / w;

@@ -45,8 +45,8 @@ class FrameMapping {
   std::optional<GstCudaVisionKeypoint> map(const GstCudaVisionKeypoint &keypoint) const;
   // Clips the ends to the visible part. Returns nullopt if the line leaves it or a value is not finite.
   std::optional<GstCudaVisionLine> map(const GstCudaVisionLine &line) const;
-  // Changes the geometry of a tensor as its documentation says. Returns false, with the geometry in any state, if no
-  // geometry describes the new positions.
+  // Changes the geometry of a tensor as the documentation of GstCudaVisionTensorMeta says. Returns false if no geometry
+  // describes the new positions; the geometry is then unspecified.
   bool move(GstCudaVisionTensorMeta *tensor) const;
 
  private:

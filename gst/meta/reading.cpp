@@ -13,7 +13,7 @@ const char *text_of(GQuark quark) {
   const char *text = g_quark_to_string(quark);
   if (text == nullptr || g_utf8_validate(text, -1, nullptr)) return text;
   g_autofree char *valid = g_utf8_make_valid(text, -1);
-  return g_intern_string(valid);  // at most one for each quark, which is never freed either
+  return g_intern_string(valid);  // at most one string for each quark; quarks are never freed
 }
 
 namespace {
@@ -22,7 +22,7 @@ const char *valid_text(const char *text) {
   return text != nullptr && g_utf8_validate(text, -1, nullptr) ? text : nullptr;
 }
 
-// 0 if there is no whole number above 0.
+// The field "id" of the structure; 0 if it is not a whole number above 0.
 guint64 id_in(const GstStructure *structure) {
   const GValue *value = gst_structure_get_value(structure, "id");
   if (value == nullptr) return 0;
@@ -90,7 +90,7 @@ RegionReading reading_of(const GstVideoRegionOfInterestMeta &region) {
                         0,
                         nullptr,
                         false};
-  bool has_detection = false, has_track = false;  // the first of each counts
+  bool has_detection = false, has_track = false;  // only the first parameter of a name counts
   for_each_param(region, [&](std::string_view name, const GstStructure *param) {
     if (name == "detection" && !std::exchange(has_detection, true)) {
       reading.score = number_in(param, "confidence").value_or(reading.score);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The one place that reads fields of metas which other elements and programs write. Each field may be anything: null, huge,
-// not a number, or in contradiction to the others. Only a pointer must be null or point to an object of its type, because
-// nobody can check more.
+// The one place that reads the fields of metas that other elements and programs write. A field may hold anything: null,
+// a huge value, NaN, or a value that contradicts other fields. Only pointers are trusted: a pointer must be null or
+// point to an object of its type, because more cannot be checked.
 #pragma once
 
 #include <gst/cudavision/tensormeta.h>
@@ -17,9 +17,9 @@ namespace cudavision {
 
 // --- texts ---
 
-// The text of a quark as valid UTF-8, which lives as long as the process; null if nobody has made the quark.
+// The string of a quark as valid UTF-8, which stays valid until the process ends; null if no string has this quark.
 const char *text_of(GQuark quark);
-// Ends a text that was cut behind its last whole character.
+// Ends a truncated text after its last complete UTF-8 character.
 void drop_half_character(char *text);
 
 // --- tensors ---
@@ -30,7 +30,7 @@ struct TensorReading {
   std::span<const gsize> dims;  // empty if the shape is invalid
   gsize size;                   // of the numbers in bytes, at most G_MAXSSIZE; 0 if the shape is invalid
 };
-// If there is no fault, the tensor has an id, a shape and data. Whoever maps the data finds out whether it has `size` bytes.
+// Without a fault the tensor has an id, a valid shape and data; only mapping shows whether the data has `size` bytes.
 TensorReading reading_of(const GstCudaVisionTensorMeta &tensor);
 
 // --- lists of keypoints and lines ---
@@ -41,7 +41,7 @@ struct ListReading {
   const Item *items;  // null if there are none
   guint count;
 };
-// bytes: of a meta; may be null.
+// Reads the list in the bytes of a meta, which may be null.
 template <typename Item>
 ListReading<Item> list_in(GBytes *bytes) {
   gsize size = 0;
@@ -58,14 +58,13 @@ ListReading<Item> list_in(GBytes *bytes) {
 
 struct RegionReading {
   const char *type;  // null if it has none
-  gint x,
-      y;  // negative for a region that begins left of the frame or above it, although the meta's are unsigned
+  // Negative for a region that begins left of the frame or above it. The fields of the meta are unsigned.
+  gint x, y;
   guint width, height;
-  double score;  // the number in the field "confidence" of the parameter "detection"; NaN if there is none
-  guint64
-      track;  // the whole number in the field "id" of the parameter "tracking"; 0 if there is none above 0
-  const char *
-      label;  // the field "label" of the parameter "detection"; null if there is none. It lives as long as the meta
+  double score;   // the number in the field "confidence" of the parameter "detection"; NaN if there is none
+  guint64 track;  // the field "id" of the parameter "tracking"; 0 if it is no whole number above 0
+  // The field "label" of the parameter "detection"; null if there is none. Valid as long as the meta.
+  const char *label;
   bool predicted;  // the field "predicted" of the parameter "tracking"
 };
 RegionReading reading_of(const GstVideoRegionOfInterestMeta &region);
@@ -74,7 +73,7 @@ RegionReading reading_of(const GstVideoRegionOfInterestMeta &region);
 // program gives a whole number. None if there is no number.
 std::optional<double> number_in(const GstStructure *structure, const char *field);
 
-// Calls visit(name, structure) with each parameter of a region. What is no structure with a name is left out.
+// Calls visit(name, structure) with each parameter of a region. Skips parameters that are not structures with a name.
 template <typename Visit>
 void for_each_param(const GstVideoRegionOfInterestMeta &region, const Visit &visit) {
   for (const GList *item = region.params; item != nullptr; item = item->next) {

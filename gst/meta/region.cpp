@@ -54,7 +54,7 @@ void gst_cuda_vision_region_free(GstCudaVisionRegion *region) {
   g_free(region);
 }
 
-// A GList, whose items PyGObject takes over one by one: nothing but the list itself is left to release.
+// Returns a GList, because PyGObject takes ownership of its items one by one and then frees the list itself.
 GList *gst_cuda_vision_buffer_get_regions(GstBuffer *buffer) {
   g_return_val_if_fail(GST_IS_BUFFER(buffer), nullptr);
   GList *regions = nullptr;

@@ -8,8 +8,8 @@
 
 namespace cudavision {
 
-// Registers the API type of a meta that holds results of a frame. The tags tell elements that the results belong to
-// places in the picture. So an element that moves the picture either asks the meta to follow, or does not copy it.
+// Registers the API type of a meta that holds results of a frame. The tags say that the results have positions in the
+// picture: elements that scale, crop or rotate it either transform the meta or do not copy it.
 inline GType register_meta_api(const char *name) {
   const char *tags[] = {GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_SIZE_STR,
                         GST_META_TAG_VIDEO_ORIENTATION_STR, nullptr};

@@ -39,7 +39,7 @@ struct Functions {
     init(meta, nullptr, buffer);
   }
 
-  // A copy of part of the bytes counts as a copy of the frame, as for GStreamer's regions of interest.
+  // Treats a copy of some of the buffer's bytes as a copy of the frame, as GStreamer does for regions of interest.
   static gboolean transform(GstBuffer *dest, GstMeta *meta, GstBuffer *, GQuark type, gpointer data) {
     GstCudaVisionTensorMeta moved = *as_tensor(meta);
     if (!GST_META_TRANSFORM_IS_COPY(type)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The names of tensors that come from outside of the process.
+// Makes quarks of the names of tensors that come from other processes.
 #include "gst/meta/tensor_names.h"
 
 #include <atomic>
@@ -7,7 +7,7 @@
 namespace cudavision {
 namespace {
 
-// Counts one more if there is room for it.
+// Increments *used, unless it has reached `most`. Returns whether it did.
 bool take(std::atomic<int> *used, int most) {
   int before = *used;
   while (before < most)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The names of tensors that come from outside of the process.
+// Makes quarks of the names of tensors that come from other processes.
 #pragma once
 
 #include <gst/gst.h>
 
 namespace cudavision {
 
-// A name becomes a quark, which is never freed. So these bound what a hostile stream can fill memory with, and how many of the
-// names of a process it can take from other streams. A stream is what one thread receives.
+// Limits on new names, for the process and for one stream (all that one thread receives). A quark is never freed, so
+// the limits bound the memory that hostile streams can fill, and how many of the process's names one stream can use up.
 inline constexpr int kMostNewNames = 4096, kMostNewNamesOfStream = 256;
 
-// The quark of a name that is known, or of a new one while there are few; otherwise 0.
+// Returns the quark of a name, and makes one for a new name within the limits above. Beyond them returns 0.
 GQuark quark_of_foreign_name(const char *name);
 
 }  // namespace cudavision

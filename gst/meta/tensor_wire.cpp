@@ -21,7 +21,7 @@ constexpr double GstCudaVisionTensorMeta::*kGeometry[] = {
     &GstCudaVisionTensorMeta::origin_x, &GstCudaVisionTensorMeta::origin_y, &GstCudaVisionTensorMeta::step_x,
     &GstCudaVisionTensorMeta::step_y};
 
-constexpr std::uint8_t kDrawn = 0x80;  // in the byte of the element type
+constexpr std::uint8_t kDrawn = 0x80;  // the flag is_drawn in the byte of the element type
 
 std::uint64_t header_size(gsize id_size, guint n_dims) {
   return 4 + std::uint64_t{id_size} + 2 + 8 * std::uint64_t{n_dims} + 2 * 4 + 4 * 8;

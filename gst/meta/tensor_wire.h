@@ -13,8 +13,8 @@ inline constexpr guint8 kTensorWireVersion = 1;
 
 // Returns FALSE if the tensor cannot be read or exceeds 2 GiB.
 gboolean write_tensor(const GstCudaVisionTensorMeta *tensor, GstByteArrayInterface *to);
-// Sets all fields except the GstMeta; the caller owns the data. Returns FALSE, without data, if the bytes are
-// invalid.
+// Sets all fields except the GstMeta; the caller owns tensor->data. Returns FALSE, without data, if the bytes are
+// invalid, if there is no memory, or if the id is a new name beyond the limits of tensor_names.h.
 gboolean read_tensor(const guint8 *bytes, gsize size, GstCudaVisionTensorMeta *tensor);
 #endif
 

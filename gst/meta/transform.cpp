@@ -16,8 +16,8 @@ FrameSize size_of(const GstVideoInfo *info) {
   return {GST_VIDEO_INFO_WIDTH(info), GST_VIDEO_INFO_HEIGHT(info)};
 }
 
-// Computes the borders as videoscale does. A border of one pixel is the rest of a division: it lies at the right or at the
-// bottom, and moves nothing.
+// Whether the element may add borders when it scales, computed as in videoscale. A border of one pixel comes from
+// rounding: it is at the right or at the bottom, and moves nothing.
 bool may_add_borders(const GstVideoInfo &in, const GstVideoInfo &out) {
   gint n = 0, d = 0;  // the width of the picture divided by its height, in pixels of the new frame
   if (in.par_n <= 0 || in.par_d <= 0 || out.par_n <= 0 || out.par_d <= 0 ||

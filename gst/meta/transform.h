@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the transforms that elements ask of metas mean for the coordinates of results.
+// Translates the transform of a GstMeta to a mapping of coordinates.
 #pragma once
 
 #include <glib.h>
@@ -10,11 +10,11 @@
 
 namespace cudavision {
 
-// The mapping that a transform applies to coordinates; nullopt if it is not known. A copy of a meta is no such
-// transform.
+// The mapping that a transform applies to coordinates, from the arguments of a GstMetaTransformFunction; nullopt if it
+// is not known, and for a copy.
 //
-// A scaling comes with the descriptions of both frames alone. They do not tell whether the element adds borders, which it
-// may do if the display aspect ratios differ. Then the mapping is not known, and the first time a warning is logged.
+// A scaling describes both frames by a GstVideoInfo, which does not tell whether the element adds borders. It may do so
+// if the display aspect ratios differ. The mapping is then not known, and the first time a warning is logged.
 std::optional<FrameMapping> mapping_of(GQuark type, gpointer data);
 
 }  // namespace cudavision

@@ -17,9 +17,8 @@
  * darker one. A small wheel in the corner shows which direction has which hue. With `display-mode=arrows`,
  * arrows are drawn on the picture instead: the mean motion of square cells.
  *
- * The first frame, and the first frame after a flush, a jump in time, new caps or a change of the region,
- * has no flow: no tensor is attached, and the picture is not changed. With `every-nth` the flow is computed
- * from the last frame that was processed.
+ * The first frame, and the first one after a flush, a jump in time, new caps or a change of the region, has no flow: it
+ * gets no tensor and is not changed. With `every-nth` the flow is computed from the last frame that was processed.
  *
  * With `roi-type` vectors are computed only in regions of that type that the frame carries, such as `motion` of
  * #cudabgsub; elsewhere they are invalid.
@@ -28,8 +27,10 @@
  *
  * ## Example launch lines
  * |[
- * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudaopticalflow preset=fast ! videoconvert ! autovideosink
- * gst-launch-1.0 v4l2src ! videoconvert ! cudaopticalflow preset=fast display-mode=arrows ! videoconvert ! autovideosink
+ * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudaopticalflow preset=fast ! videoconvert \
+ *   ! autovideosink
+ * gst-launch-1.0 v4l2src ! videoconvert ! cudaopticalflow preset=fast display-mode=arrows ! videoconvert \
+ *   ! autovideosink
  * ]|
  *
  * Since: 0.2

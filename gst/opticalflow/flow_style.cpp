@@ -10,7 +10,7 @@
 namespace cudavision {
 namespace {
 
-// Red, yellow, green, cyan, blue, magenta.
+// Sets the corners of the colour wheel: red, yellow, green, cyan, blue, magenta.
 void set_corners(const GstVideoInfo &info, Color (&corners)[6]) {
   static constexpr guint32 kCorners[6] = {0xffff0000, 0xffffff00, 0xff00ff00,
                                           0xff00ffff, 0xff0000ff, 0xffff00ff};

@@ -26,7 +26,7 @@ struct FlowStyleRanges {
 };
 
 FlowWheel wheel_of(const GstVideoInfo &info, const FlowStyle &style, Size region);
-// line_width: as the property.
+// line_width: the value of the property, which may be kAutomaticWidth.
 FlowArrows arrows_of(const GstVideoInfo &info, const FlowStyle &style, const ColorText &color, int line_width,
                      Size frame);
 

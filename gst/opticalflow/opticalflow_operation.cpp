@@ -50,8 +50,7 @@ void OpticalFlowOperation::describe(GstStructure *message) {
                     validity_[0] + validity_[1], "valid-vectors", G_TYPE_UINT, validity_[1], nullptr);
 }
 
-// Takes a buffer for each tensor from its pool. When the size of the tensors changes, with the stride, the
-// pools are replaced.
+// Takes a buffer for each tensor from its pool. When the stride changes their size, the pools are replaced.
 Status OpticalFlowOperation::lease(Size size, TensorPool::Lease *vectors, TensorPool::Lease *valid) {
   if (size != pool_size_) {
     pool_size_ = {};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The operation of cudaopticalflow: computes the flow since the last frame, attaches it as tensors and
-// displays it.
+// The operation of cudaopticalflow: computes the flow since the last frame, attaches it as tensors and displays it.
 #pragma once
 
 #include <memory>
@@ -43,8 +42,8 @@ class OpticalFlowOperation final : public ElementOperation<OpticalFlowSettings> 
   Size pool_size_;  // the size of the tensors in the pools
   std::unique_ptr<Histogram> histogram_;
   OwnedBytes counts_;
-  std::uint32_t validity_[2] =
-      {};                  // of the frame, for the message: the numbers of invalid and of valid vectors
+  // The numbers of invalid and of valid vectors of the frame, for its message.
+  std::uint32_t validity_[2] = {};
   bool has_flow_ = false;  // the frame has a flow
   OwnedBytes arrows_;
   std::unique_ptr<Canvas> canvas_;

@@ -29,9 +29,9 @@ inline Status validate(const OpticalFlowSettings &settings) {
   return validate(static_cast<const OpticalFlowParams &>(settings));
 }
 
-// See valid_settings.h.
+// Returns a warning if no vector can be valid with these settings, or an empty text (valid_settings.h).
 inline std::string futile(const OpticalFlowSettings &settings) {
-  // The smaller eigenvalue is at most half of the trace: a Scharr derivative is at most 16 * 255.
+  // The smaller eigenvalue is at most half of the gradient matrix's trace. A Scharr derivative is at most 16 * 255.
   constexpr double kMost = 16.0 * 255 * 16 * 255 / (1 << 20);
   if (settings.min_eigenvalue <= kMost) return {};
   return "min-eigenvalue is " + text_of(settings.min_eigenvalue) + ", but no eigenvalue exceeds " +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The plugin "cudavision". It registers its elements on every machine; CUDA devices are looked for only when
-// an element starts.
+// The plugin "cudavision". It registers its elements on every machine; CUDA devices are looked for only when an element
+// leaves the state NULL.
 #include <gst/gst.h>
 #include <unwind.h>
 
@@ -14,9 +14,9 @@ G_END_DECLS
 
 #define CUDAVISION_ELEMENT(name) ok = GST_ELEMENT_REGISTER(name, plugin) && ok;
 
-// The plugin has an unwinder of its own (see gst/README.md), which prepares itself when it is first used. That must not be
-// when an exception of the program, or the end of one of its threads, passes through the plugin: the program's unwinder
-// leads there and calls functions of the plugin's one, which would end the process.
+// The plugin contains its own unwinder (see gst/README.md), which initialises itself when it is first used. That must
+// not happen while an exception of the program, or the end of one of its threads, passes through the plugin: the
+// program's unwinder would then call functions of the plugin's unwinder, which would end the process.
 static void prepare_unwinder() {
   (void)_Unwind_Backtrace([](_Unwind_Context *, void *) { return _URC_END_OF_STACK; }, nullptr);
 }

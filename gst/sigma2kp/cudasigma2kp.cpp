@@ -13,11 +13,12 @@
  * dominant angle of the gradients around it. With `display` and enough contrast (`min-contrast`) each
  * keypoint is drawn as a cross, or as a point with a line along its orientation.
  *
- * With `roi-type` only keypoints in regions of that type that the frame carries are found, such as `motion` of #cudabgsub.
+ * With `roi-type` keypoints are found only in the frame's regions of that type, such as `motion` of #cudabgsub.
  *
  * ## Example launch lines
  * |[
- * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudasigma2kp orientation=true max-keypoints=1000 ! videoconvert ! autovideosink
+ * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert \
+ *   ! cudasigma2kp orientation=true max-keypoints=1000 ! videoconvert ! autovideosink
  * gst-launch-1.0 v4l2src ! videoconvert ! cudasigma2kp min-distance=8 ! videoconvert ! autovideosink
  * gst-launch-1.0 videotestsrc ! cudasigma2kp display=false ! cudavisionjson ! fakesink
  * ]|

@@ -35,8 +35,7 @@ void Sigma2KpOperation::describe(GstStructure *message) {
                     nullptr);
 }
 
-// Allocates the list and the primitives for the largest possible number of listed keypoints, unless they
-// already have that size.
+// Allocates the list and the primitives for the most keypoints that can be listed, unless they already have that size.
 Status Sigma2KpOperation::fit_to_settings(const Job &job) {
   const long long pixels = static_cast<long long>(region_.width) * region_.height;
   const int most = static_cast<int>(std::min<long long>(settings_.max_keypoints, pixels));

@@ -29,9 +29,9 @@ inline Status validate(const Sigma2KpSettings &settings) {
   return validate(static_cast<const Sigma2KpParams &>(settings));
 }
 
-// See valid_settings.h.
+// Returns a warning if no frame can have a keypoint with these settings, or an empty text (valid_settings.h).
 inline std::string futile(const Sigma2KpSettings &settings) {
-  // The centre of a cell with an odd side lies in the middle between four windows.
+  // The centre of a cell with an odd side lies in the middle between the centres of four windows.
   if (settings.definition == Sigma2KpDefinition::grid && settings.cell % 2 == 1 &&
       settings.tau * settings.tau <= 0.5)
     return "No window is nearer than tau (" + text_of(settings.tau) +
@@ -40,7 +40,7 @@ inline std::string futile(const Sigma2KpSettings &settings) {
   return {};
 }
 
-// The same for regions of this size.
+// As futile() above, for regions of this size.
 inline std::string futile(const Sigma2KpSettings &settings, Size region) {
   const int least = settings.window + settings.cell - 1;
   if (region.width >= least && region.height >= least) return {};

@@ -14,7 +14,7 @@ namespace cudavision {
 #if CUDAVISION_HAVE_ANALYTICS
 namespace {
 
-// Calls visit with each item of the type, or with each that `from` is related to.
+// for_each() visits all items of the type; for_each_related() only those to which the item `from` is related.
 template <typename Visit>
 void for_each(GstAnalyticsRelationMeta *relations, GstAnalyticsMtdType type, const StopFlag &stop,
               const Visit &visit) {
@@ -59,7 +59,7 @@ void append_detection(std::string *text, GstAnalyticsRelationMeta *relations,
   gst_analytics_od_mtd_get_location(&detection, &x, &y, &width, &height, &confidence);
   append_string(&text->append("{\"class\":"), text_of(gst_analytics_od_mtd_get_obj_type(&detection)));
   append_numbers(text, "x", x, "y", y, "width", width, "height", height, "confidence", confidence);
-  bool has_id = false;  // several trackers may have set one
+  bool has_id = false;  // only the first is written: several trackers may have set one
   for_each_related(
       relations, detection.id, gst_analytics_tracking_mtd_get_mtd_type(), stop,
       [&](const GstAnalyticsTrackingMtd &tracking) { has_id = has_id || append_tracking(text, tracking); });
@@ -69,7 +69,7 @@ void append_detection(std::string *text, GstAnalyticsRelationMeta *relations,
   text->append("]}");
 }
 
-// Whether the classes describe the whole frame: nothing else is related to them.
+// Whether the classes of the item `id` describe the whole frame: no other item is related to this one.
 bool describes_frame(GstAnalyticsRelationMeta *relations, guint id) {
   const auto length = static_cast<guint>(gst_analytics_relation_get_length(relations));
   for (guint other = 0; other < length; ++other)
@@ -79,7 +79,7 @@ bool describes_frame(GstAnalyticsRelationMeta *relations, guint id) {
   return true;
 }
 
-// Appends the member if `items` is not empty.
+// Appends the member `name` if there are items. items: the text of the list, from its bracket to the last item.
 void append_list(std::string *text, const char *name, const std::string &items) {
   if (items.size() > 1) text->append(",\"").append(name).append("\":").append(items).append("]");
 }

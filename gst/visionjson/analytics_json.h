@@ -10,10 +10,9 @@
 
 namespace cudavision {
 
-// Appends the member "detections" if object detections are attached: each with its class, box and confidence,
-// the id that a tracker gave it, and the classes that a classifier gave it. Appends "classifications" if
-// classes are attached that belong to the whole frame. Appends nothing with GStreamer before 1.24. Some
-// are left out if the flag asks to stop.
+// Appends the member "detections" if object detections are attached: each with its class, box and confidence, the id
+// that a tracker gave it, and the classes that a classifier gave it. Appends "classifications" if classes are attached
+// that belong to the whole frame. Appends nothing with GStreamer before 1.24. Leaves items out if asked to stop.
 void append_analytics(std::string *text, GstBuffer *buffer, const StopFlag &stop);
 
 }  // namespace cudavision

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The element cudavisionjson. It derives from GstBaseTransform and does not use gst/base/element/element.h, because
-// it reads metas only: it needs no frame, backend or operation, and accepts any memory and format.
+// The element cudavisionjson. It derives from GstBaseTransform and does not use gst/base/element/element.h, because it
+// reads metas only: it needs no pixels, backend or operation, and accepts any memory and format.
 /**
  * SECTION:element-cudavisionjson
  * @title: cudavisionjson
  * @short_description: Writes the results of each frame as lines of JSON
  *
- * cudavisionjson writes one JSON object per frame, on a line of its own, with all results that upstream
- * elements have attached. Frames pass unchanged, in any memory. With `output=text` the lines pass instead of the
- * frames, with the caps `application/x-ndjson`, for whatever sink, and no file is written: a buffer is a line, with
- * the times of its frame.
+ * cudavisionjson writes one JSON object per frame, on a line of its own, with all results that upstream elements have
+ * attached. Frames pass unchanged, in any memory. With `output=text` the element passes the lines downstream instead of
+ * the frames, for any sink, with the caps `application/x-ndjson`, and writes no file: each buffer is a line, with the
+ * timestamps of its frame.
  *
  * The members, in this order (cudavisionjson.schema.json is their JSON Schema):
  * * `source`: the property `source`, if it is set
  * * `frame`: the number of the frame, from 0 at each start
  * * `pts` and `running-time`: in nanoseconds, or null
  * * `utc`: the time of day at which the frame was taken, as `2026-11-22T12:34:56.123456789Z` (RFC 3339, always with
- *   nanoseconds), from its GstReferenceTimestampMeta with the caps `timestamp/x-unix` or `timestamp/x-ntp`. A
- *   frame without one has, with `wall-clock=true`, the machine's time at which the line is composed, and
- *   otherwise no member `utc`
+ *   nanoseconds), from its GstReferenceTimestampMeta with the caps `timestamp/x-unix` or `timestamp/x-ntp`. Without
+ *   such a meta: with `wall-clock=true` the machine's time when the line is composed, otherwise the member is missing
  * * `width` and `height`: of the frame, in pixels
  * * `keypoints`: a list of `x`, `y` (pixels), `response`, `angle` (radians, or null if undefined); missing if
  *   no element looked for keypoints
@@ -31,29 +30,28 @@
  *   `width`, `height` (pixels), `confidence`, `tracking-id` if a tracker set one, and `classes`, a list of `class`
  *   and `confidence`; missing if there are none
  * * `classifications`: a list of `class` and `confidence` of the whole frame; missing if there are none
- * * `events` and `zones`: lists of what #element-cudavisionzones has found in this frame, and of its counters; missing if
- *   there is no such element
+ * * `events` and `zones`: lists of what #element-cudavisionzones has found in this frame, and of its counters; missing
+ *   if there is no such element
  * * `tensors`: a list of `id`, `dims` (outermost first) and `type` (u8, u16, u32, i32 or f32). With
  *   `tensor-data=summary` each tensor also has the `min`, `max`, `sum` and `mean` of all numbers, with
  *   `tensor-data=full` the numbers themselves as `data`, flat and in row-major order
  * * the summary of a field of vectors, such as `optical-flow`, has other members: `components`, a list of the `min`,
  *   `max`, `mean`, `median` and `p99` of each component, and `moving`, the share (0 to 1) of the vectors that are
  *   longer than 0.5, which for optical flow is half a pixel. `median` and `p99` are the least numbers that at least
- *   50 % and 99 % of the numbers do not exceed. A vector does not count if one of its numbers is not finite, or
- *   if the tensor with the same `id` and `-valid` behind it has a 0 in its place; if no vector counts, all
- *   these numbers are null. A tensor is a field of vectors if its type is f32 and the last of at least three
- *   dimensions is 2, 3 or 4
+ *   50 % and 99 % of the numbers do not exceed. A vector does not count if one of its numbers is not finite, or if it
+ *   has a 0 in the tensor whose `id` is the same with `-valid` appended; if no vector counts, all these numbers are
+ *   null. A tensor is a field of vectors if its type is f32 and the last of at least three dimensions is 2, 3 or 4
  *
- * A list of keypoints or lines that cannot be read, because somebody has changed its meta, has an item with the only
- * member `unreadable`, the reason. Such a tensor has the members `id`, or null, and `unreadable`. The element posts one
- * warning, and goes on.
+ * A list of keypoints or lines that cannot be read, because a program has changed its meta, gets an item with the
+ * single member `unreadable`, the reason. A tensor that cannot be read has the members `id`, which may be null, and
+ * `unreadable`. The element posts one warning and goes on.
  *
- * Numbers that are not finite are null. The origin is the centre of the top left pixel; x runs to the right
- * and y downwards. Lines are not buffered, so that the reader of a pipe receives each line when its frame
- * passes. If that reader goes, the pipeline ends as at the end of the stream. If the disk is full, no
- * incomplete line is left. Each start empties the file, unless `append` is set. Several elements of a process can write to one output: they
- * take turns, line by line. A flush or a stop ends the wait for a reader or a turn at once, and no lock is held
- * meanwhile.
+ * Numbers that are not finite are null. The origin is the centre of the top left pixel; x runs to the right and y
+ * downwards. Lines are not buffered, so that the reader of a pipe receives each line when its frame passes. If the
+ * reader closes the pipe, the pipeline ends as at the end of the stream. If the disk is full, no incomplete line is
+ * left. Each start empties the file, unless `append` is set or another element of the process has the file open.
+ * Several elements of a process can write to one output: they take turns, line by line. A flush or a stop ends the wait
+ * for a reader or a turn at once, and no lock is held during the wait.
  *
  * ## Example launch lines
  *
@@ -105,7 +103,7 @@ namespace {
 enum class JsonOutput { frames, text };
 enum class JsonOnly { all, events };
 
-constexpr char kMemory[] = "the line of a frame";  // what there may be no memory for
+constexpr char kMemory[] = "the line of a frame";  // named in the error if there is no memory for it
 
 struct JsonSettings {
   JsonOutput output = JsonOutput::frames;
@@ -119,14 +117,14 @@ struct JsonSettings {
 
 struct State {
   JsonSettings settings;  // protected by the object lock
-  // Null between stop and start; the pads may be open before. Protected by the object lock. Other threads only cancel
-  // its writes.
+  // Null while the element is stopped, even if frames already arrive because GStreamer has opened the pads, and with
+  // output=text. Protected by the object lock. While the element runs, other threads only cancel writes.
   std::shared_ptr<LineFile> file;
   cudavision::StopFlag stop;  // set while the element flushes or stops; changed with the object lock
   std::string location;       // the location of `file`
   std::string line;           // kept for its capacity: the next line is about as long
   cudavision::TensorStyle tensors;
-  bool warned = false;  // of a meta that cannot be read
+  bool warned = false;  // whether the warning of an unreadable meta was posted
   cudavision::FrameFacts facts;
 };
 
@@ -187,8 +185,8 @@ void swap_file(GstCudaVisionJson *json, std::shared_ptr<LineFile> *file) {
   for (const StopReason reason : {StopReason::stop, StopReason::flush}) json->state->stop.withdraw(reason);
 }
 
-// While work is cancelled, the streaming thread neither goes on with a long line nor waits for a reader or a turn.
-// Called from any thread.
+// While work is cancelled, the streaming thread stops composing a long line, and does not wait for a reader or a turn.
+// May be called from any thread.
 void cancel_work(GstCudaVisionJson *json, StopReason why, bool cancelled) {
   const cudavision::ObjectLock lock(json);
   State *state = json->state;
@@ -196,7 +194,7 @@ void cancel_work(GstCudaVisionJson *json, StopReason why, bool cancelled) {
   if (state->file != nullptr) state->file->cancel(state->stop.requested());
 }
 
-// Of a started element: the mode changes at a start alone.
+// Whether a started element passes lines instead of frames. This changes only at a start.
 bool passes_text(GstBaseTransform *transform) { return !gst_base_transform_is_passthrough(transform); }
 
 bool open_output(GstCudaVisionJson *json) {
@@ -251,7 +249,7 @@ std::optional<gint> extent(const GstCaps *caps, const char *field) {
   return known ? std::optional(pixels) : std::nullopt;
 }
 
-// Completes a line that a flush or the stop of another element has interrupted, if no frame has followed.
+// Writes the rest of a line that a flush, or the stop of another element, has interrupted, if no frame has followed.
 void finish_line(GstCudaVisionJson *json) {
   const std::shared_ptr<LineFile> file = file_of(json);
   if (file != nullptr)
@@ -275,14 +273,14 @@ gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
 
 // --- frames ---
 
-// Without a time on the frame: the machine's time, which comes close to that of a live frame.
+// The time of day of a frame. Without one, and with wall_clock, the machine's time, which is close for a live frame.
 std::optional<cudavision::Utc> utc(GstBuffer *buffer, bool wall_clock) {
   const std::optional<cudavision::Utc> of_frame = cudavision::utc_of(buffer);
   return of_frame || !wall_clock ? of_frame : std::chrono::system_clock::now();
 }
 
-// Composes the line. Returns false if the work is to stop: the line is incomplete then. Posts a warning if a meta cannot
-// be read, the first time.
+// Composes the line of a frame in state->line. Returns false if the work is cancelled; the line is then incomplete.
+// Posts a warning the first time that a meta cannot be read.
 bool compose(GstCudaVisionJson *json, GstBuffer *buffer) {
   State *state = json->state;
   state->line.clear();
@@ -295,8 +293,8 @@ bool compose(GstCudaVisionJson *json, GstBuffer *buffer) {
   return true;
 }
 
-// error: errno of a line that could not be written. A reader that has gone, as `head` after its last line,
-// wants no more frames: the pipeline ends as at the end of the stream.
+// The result after a line could not be written. error: errno. A reader that has closed its pipe, as `head` does after
+// its last line, wants no more frames: the pipeline ends as at the end of the stream.
 GstFlowReturn flow_after(GstCudaVisionJson *json, int error) {
   if (error == ECANCELED) return GST_FLOW_FLUSHING;
   if (error == EPIPE) {
@@ -308,7 +306,7 @@ GstFlowReturn flow_after(GstCudaVisionJson *json, int error) {
   return GST_FLOW_ERROR;
 }
 
-// Composes the line of a frame, as compose() does.
+// Notes the settings and the times of a frame, and composes its line. Returns what compose() returns.
 bool take_frame(GstCudaVisionJson *json, GstBuffer *buffer) {
   State *state = json->state;
   const GstSegment &segment = GST_BASE_TRANSFORM(json)->segment;
@@ -321,7 +319,7 @@ bool take_frame(GstCudaVisionJson *json, GstBuffer *buffer) {
   return compose(json, buffer);
 }
 
-// Whether the frame has no line, but a number.
+// Returns true, and counts the frame, if it gets no line: with only=events, a frame without events.
 bool skips(GstCudaVisionJson *json, GstBuffer *buffer) {
   if (Properties::snapshot(json).only == JsonOnly::all || cudavision::count_of_events(buffer) > 0)
     return false;
@@ -380,10 +378,10 @@ GstFlowReturn prepare_output_buffer(GstBaseTransform *transform, GstBuffer *fram
   return cudavision::protect(transform, kMemory, GST_FLOW_ERROR, [&] { return make_line(json, frame, out); });
 }
 
-// prepare_output_buffer() has done it.
+// Does nothing: prepare_output_buffer() has already made the line.
 GstFlowReturn transform_to_line(GstBaseTransform *, GstBuffer *, GstBuffer *) { return GST_FLOW_OK; }
 
-// Lines are as long as they are: no pool is of use.
+// Asks for no buffer pool for lines, because their lengths differ.
 gboolean decide_allocation(GstBaseTransform *transform, GstQuery *query) {
   if (passes_text(transform)) return TRUE;
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_json_parent_class)->decide_allocation(transform, query);
@@ -464,7 +462,7 @@ static void gst_cuda_vision_json_class_init(GstCudaVisionJsonClass *klass) {
       "Writes the results of each frame as one line of JSON, to a file or the standard output",
       PACKAGE_AUTHOR);
   cudavision::add_any_video_pads(element, kLines);
-  cudavision::register_zones_meta();  // frames from other processes keep theirs
+  cudavision::register_zones_meta();  // else GStreamer drops those of frames from other processes
   element->change_state = GST_DEBUG_FUNCPTR(change_state);
   GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
   transform->start = GST_DEBUG_FUNCPTR(start);

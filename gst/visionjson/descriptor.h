@@ -9,8 +9,8 @@
 
 namespace cudavision {
 
-// Takes a descriptor or -1 with errno set, and returns one that is none of the first three, or -1 with errno set.
-// Programs print to the descriptors 1 and 2 even if they were closed, and open() returns the lowest free number.
+// Returns a descriptor above 2: `file`, or a duplicate in its place; -1 with errno set if `file` is -1 or after an
+// error. Programs print to 1 and 2 even if they were closed, and open() returns the lowest free number.
 inline int above_standard_error(int file) {
   if (file < 0 || file > STDERR_FILENO) return file;
   const int above = fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);

@@ -65,14 +65,14 @@ bool is_score_alone(const GstStructure *detection) {
   return gst_structure_n_fields(detection) == 1 && number_in(detection, "confidence");
 }
 
-// Of one name, in the order in which they are attached.
+// The parameters of one name, in the order in which they are attached.
 struct SameParams {
   std::string_view name;
   std::vector<const GstStructure *> structures;
 };
 
-// The parameters of a region by their names. Several may have the same name: two classifiers attach two. The order is
-// that of the first parameter of each name. A score, which the member "score" tells, is left out.
+// The parameters of a region, grouped by name, in the order of the first parameter of each name. Two classifiers, for
+// example, attach two of the same name. A parameter that holds only the score is left out: "score" tells it.
 std::vector<SameParams> params_of(const GstVideoRegionOfInterestMeta &region, const StopFlag &stop) {
   std::vector<SameParams> params;
   std::unordered_map<std::string_view, std::size_t> places;
@@ -87,8 +87,8 @@ std::vector<SameParams> params_of(const GstVideoRegionOfInterestMeta &region, co
   return params;
 }
 
-// Appends the member "params", if there are any: an object for each name or, if several have the name, a list of theirs,
-// because a name that comes twice in an object hides the first one from readers.
+// Appends the member "params" if there are parameters: an object for each name or, if several have the name, a list of
+// objects, because readers of JSON lose all but one of the members of an object that have the same name.
 void append_params(std::string *text, const GstVideoRegionOfInterestMeta &region, const StopFlag &stop) {
   const std::vector<SameParams> params = params_of(region, stop);
   if (params.empty()) return;
@@ -162,7 +162,7 @@ void append_tensors(std::string *text, GstBuffer *buffer, TensorStyle *style, co
   text->push_back(']');
 }
 
-// Appends the member `list`, the structures of the lists of this name in all metas of zones, if there is such a meta.
+// Appends the member `list` if a meta of cudavisionzones is attached: the joined lists of this name of all such metas.
 void append_zones(std::string *text, GstBuffer *buffer, const char *list, const StopFlag &stop) {
   bool begun = false;
   for_each_zones(buffer, [&](const GstStructure &zones) {

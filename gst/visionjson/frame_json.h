@@ -24,10 +24,10 @@ struct FrameFacts {
   std::optional<gint> width, height;  // from the caps
 };
 
-// Appends the line, including its newline. "keypoints", "lines", "detections", "classifications", "events" and "zones" are
-// written if such a meta is attached (the items of several metas are joined in order), "regions" and
-// "tensors" always. A list or a tensor that cannot be read is written as an item {"unreadable":"..."}. Returns the
-// reason of the last of them, or null. The text is incomplete if the flag asks to stop.
+// Appends the line, including its newline. "regions" and "tensors" are always written; "keypoints", "lines",
+// "detections", "classifications", "events" and "zones" only if such a meta is attached (the items of several metas are
+// joined in order). A list or a tensor that cannot be read gets an item with the member "unreadable". Returns the
+// reason of the last such item, or null. The text is incomplete if the flag asks to stop.
 const char *append_frame(std::string *text, const FrameFacts &facts, GstBuffer *buffer, TensorStyle *style,
                          const StopFlag &stop);
 

@@ -21,7 +21,7 @@
 namespace cudavision {
 namespace {
 
-constexpr int kPause = 20;  // milliseconds
+constexpr int kPause = 20;  // milliseconds between two attempts
 
 // Blocks the signals of a failed write in this thread while it exists (RAII): SIGPIPE, for a pipe without a
 // reader, and SIGXFSZ, for a file beyond the limit on its size. By default they end the process. Other threads
@@ -47,10 +47,10 @@ class NoSignals {
   NoSignals &operator=(const NoSignals &) = delete;
 
  private:
-  sigset_t signals_, before_;  // without those that were pending before: they are not ours to take
+  sigset_t signals_, before_;  // signals_: without those already pending, which are not ours to take
 };
 
-// A terminal, and not the other end of one, whose name opens a new terminal.
+// Whether this is a terminal, but not the master of a pseudoterminal: opening that one again makes a new terminal.
 bool is_terminal(int file) {
   unsigned number = 0;
   return isatty(file) == 1 && ioctl(file, TIOCGPTN, &number) != 0;
@@ -69,15 +69,14 @@ int LineFile::open(const std::string &location, Existing existing, std::unique_p
   return error;
 }
 
-// Uses a descriptor of its own, so that what the program does to its descriptor does not matter. A pipe or a terminal
-// is opened anew, because other processes and threads share the flags of a descriptor that is only duplicated: those
-// do not expect O_NONBLOCK.
+// Uses a descriptor of its own, so that the program may close or redirect its standard output. A pipe or a terminal is
+// opened again: a duplicate shares its flags with other processes and threads, which do not expect O_NONBLOCK.
 int LineFile::open_standard_output() {
   const int standard = fileno(stdout);
   struct stat status {};
   if (fstat(standard, &status) != 0) return errno;
-  // Where the standard output was closed, its number may be that of an eventfd, which has no kind, or of a pipe's end
-  // for reading, which opens anew as an end for writing.
+  // If the standard output was closed, its number may belong to an eventfd, which has no file type, or to the read end
+  // of a pipe, which would open again as a write end.
   if ((status.st_mode & S_IFMT) == 0 || (fcntl(standard, F_GETFL) & O_ACCMODE) == O_RDONLY) return EBADF;
   if (S_ISFIFO(status.st_mode) || is_terminal(standard)) {
     const std::string name = "/proc/self/fd/" + std::to_string(standard);
@@ -87,23 +86,23 @@ int LineFile::open_standard_output() {
   return use(fcntl(standard, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), true);
 }
 
-// create: O_CREAT or 0.
+// Opens location_, again if it was open. create: O_CREAT, or 0 to open only what exists.
 int LineFile::open_location(int create) {
   close();
-  // O_APPEND keeps the lines of several processes whole that write to the same file. With O_NONBLOCK nothing waits for
-  // the reader of a pipe: neither open() nor write().
+  // O_APPEND keeps the lines whole of several processes that write to the same file. With O_NONBLOCK neither open() nor
+  // write() waits for the reader of a pipe.
   const int flags = O_WRONLY | create | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   const auto file = TEMP_FAILURE_RETRY(::open(location_.c_str(), flags, 0666));
   return use(above_standard_error(static_cast<int>(file)), false);
 }
 
-// error: of open(), which is the same for a socket.
+// error: of open(), which returns ENXIO for a socket, too.
 bool LineFile::is_pipe_without_reader(int error) const {
   struct stat status {};
   return error == ENXIO && stat(location_.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
 }
 
-// Nothing tells when a named pipe gets a reader, so this asks again and again.
+// Tries again and again to open a named pipe, because nothing notifies of its reader. Returns 0 or errno.
 int LineFile::wait_for_reader() {
   while (output_ == nullptr) {
     if (const int error = open_location(0); !is_pipe_without_reader(error)) return error;
@@ -112,15 +111,15 @@ int LineFile::wait_for_reader() {
   return 0;
 }
 
-// file: a descriptor, or -1 with errno set.
+// Takes over the output. file: a descriptor, or -1 with errno set. may_block: it is not in non-blocking mode.
 int LineFile::use(int file, bool may_block) {
   file_ = file;
   struct stat status {};
   if (file < 0 || fstat(file, &status) != 0) return errno;
   kind_ = status.st_mode & S_IFMT;
-  // A pipe that is ready takes up to PIPE_BUF bytes without blocking. A file does not block, and send() need not.
+  // A pipe that is ready takes up to PIPE_BUF bytes without blocking. Writes to files, and send() here, do not block.
   most_ = may_block && kind_ != S_IFREG && kind_ != S_IFSOCK ? PIPE_BUF : SIZE_MAX;
-  // What other elements of the process have written stays.
+  // Keeps what other elements of the process have written: only the first to open the file empties it.
   const bool empties = existing_ == Existing::removed && S_ISREG(status.st_mode) && !is_standard_output_;
   bool is_first = false;
   output_ = SharedOutput::acquire(status, empties, &is_first);
@@ -131,7 +130,8 @@ int LineFile::use(int file, bool may_block) {
 }
 
 int LineFile::close() {
-  // Others have the standard output open, and its reader waits for the rest. (A terminal is not known by its number.)
+  // Other programs have the standard output open, and its reader waits for the rest of a cancelled line. A terminal is
+  // excluded, because its inode number does not identify it.
   const bool keeps_rest = is_standard_output_ && kind_ != S_IFCHR;
   if (output_ != nullptr) std::exchange(output_, nullptr)->release(keeps_rest);
   const int file = std::exchange(file_, -1);
@@ -159,9 +159,9 @@ int LineFile::finish() {
   return output_ != nullptr ? write({}, &begun) : 0;
 }
 
-// What the program has printed before comes first, if that needs no wait: neither for the lock of `stdout`, which
-// another thread may hold, nor for a reader. A pipe or socket that is ready takes PIPE_BUF bytes, but a terminal may
-// take fewer.
+// Flushes what the program has printed to stdout, so that it precedes the line, but only if that cannot block: neither
+// on the lock of stdout, which another thread may hold, nor on a reader. A pipe or socket that is ready takes PIPE_BUF
+// bytes, but a terminal may take fewer.
 int LineFile::flush_standard_output() {
   int error = EAGAIN;
   while (error == EAGAIN) error = writer_.wait(file_, -1);
@@ -171,9 +171,9 @@ int LineFile::flush_standard_output() {
   return 0;
 }
 
-// A crash or a full disk can have left a line without its end. Only who has the turn may look: until then, others may
-// write. The file is open for writing alone, so that a pipe has no reader in this process. Of a file that may not be read,
-// nobody knows how it ends.
+// Ends a line that a crash or a full disk has left incomplete in a file that is appended to. To be called during this
+// writer's turn, because others may write before. Reads through another descriptor: file_ is open for writing only, so
+// that a pipe has no reader in this process. If the file may not be read, its last line is taken as complete.
 int LineFile::end_torn_line() {
   struct stat status {};
   if (is_behind_whole_lines_ || existing_ == Existing::removed || kind_ != S_IFREG || is_standard_output_)
@@ -190,7 +190,7 @@ int LineFile::end_torn_line() {
   return error;
 }
 
-// begun: in and out, whether the reader has got the beginning of the lines.
+// Writes the lines; if cancelled, stores the rest of begun ones. *begun (in and out): whether the reader got any part.
 int LineFile::write_all(std::string_view lines, bool *begun) {
   std::string_view rest = lines;
   while (!rest.empty()) {
@@ -206,13 +206,13 @@ int LineFile::write_all(std::string_view lines, bool *begun) {
   return 0;
 }
 
-// Writes as much as possible at once.
+// Writes as much as one write() takes, and removes that from *rest.
 int LineFile::write_part(std::string_view *rest) {
   if (const int error = writer_.wait(file_, -1); error != 0) return error;
   const std::size_t size = std::min(rest->size(), most_);
   const ssize_t written =
       kind_ == S_IFSOCK ? send(file_, rest->data(), size, MSG_DONTWAIT) : ::write(file_, rest->data(), size);
-  // poll() calls some outputs ready that take nothing yet, such as a terminal with room for one byte.
+  // poll() reports some outputs as ready that take nothing yet, such as a terminal with room for one byte.
   if (written < 0) return errno == EAGAIN ? writer_.wait(-1, kPause) : errno;
   rest->remove_prefix(static_cast<std::size_t>(written));
   return 0;

@@ -20,21 +20,21 @@ class LineFile {
   // What becomes of the lines that a file holds.
   enum class Existing { removed, kept };
 
-  // Opens the standard output for "-"; creates any other file, or empties it unless its lines are kept. Waits for
-  // nothing: a named pipe without a reader is opened by write(). Returns 0 or errno; after an error `made` is null.
+  // Opens the standard output for "-"; creates any other file, or empties it unless its lines are kept. Does not wait:
+  // a named pipe without a reader is opened later, by write(). Returns 0 or errno; after an error `made` is null.
   static int open(const std::string &location, Existing existing, std::unique_ptr<LineFile> *made);
   ~LineFile() { close(); }
   LineFile(const LineFile &) = delete;
   LineFile &operator=(const LineFile &) = delete;
 
-  // Waits for the reader of a pipe, if it is slow, and for its turn. Returns 0 or errno; ECANCELED while cancelled. The
-  // rest of a line that was cancelled is written before the next line of any object of the process. If the file holds an
-  // incomplete line from before, a line feed ends it first.
+  // Waits for the reader of a pipe, if there is none or it is slow, and for this object's turn. Returns 0, ECANCELED
+  // while cancelled, or errno. The rest of a line that was cancelled is written before the next line of any object of
+  // the process. If the file ends with an incomplete line from before, a line feed ends that line first.
   // begun: whether the reader got any of these lines.
   int write(std::string_view lines, bool *begun);
   // Writes the rest of a line that was cancelled, if there is one. Returns 0 or errno.
   int finish();
-  // While it is true, write() and finish() return, whatever they wait for. May be called from any thread.
+  // While cancelled, write() and finish() return ECANCELED instead of waiting. May be called from any thread.
   void cancel(bool cancelled) { writer_.cancel(cancelled); }
   // Returns 0 or errno: some file systems report lack of space only on closing.
   int close();
@@ -57,11 +57,11 @@ class LineFile {
   const std::string location_;
   const bool is_standard_output_;
   const Existing existing_;
-  bool is_behind_whole_lines_ = false;  // known of a file whose lines are kept
+  bool is_behind_whole_lines_ = false;  // its last line is known to be complete (Existing::kept)
   Writer writer_;
   int file_ = -1;
-  mode_t kind_ = 0;                 // of the file, as S_IFREG
-  std::size_t most_ = 0;            // bytes of one write() that cannot block
+  mode_t kind_ = 0;                 // type of the file, such as S_IFREG
+  std::size_t most_ = 0;            // the most bytes that one write() takes without blocking
   SharedOutput *output_ = nullptr;  // null before a named pipe has a reader
 };
 

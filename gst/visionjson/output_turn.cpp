@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Waits of a writer that can be cancelled.
+// Waits of a writer, for its file or its turn, that another thread can cancel.
 #include "gst/visionjson/output_turn.h"
 
 #include <poll.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Waits of a writer that can be cancelled: for a file that takes bytes, and for its turn at a file to which several
-// writers of the process write. No lock is held meanwhile.
+// Waits of a writer that another thread can cancel: until a file takes bytes, and for the turn at a file to which
+// several writers of the process write. No lock is held during a wait.
 #pragma once
 
 #include <sys/stat.h>
@@ -19,12 +19,12 @@ class Writer {
   Writer(const Writer &) = delete;
   Writer &operator=(const Writer &) = delete;
 
-  // Returns 0 or errno: it takes a file descriptor. To be called once, before all other functions.
+  // Creates the eventfd that ends waits. To be called once, before all other functions. Returns 0 or errno.
   int open();
-  // Waits until the file takes bytes; a negative descriptor never does. Returns 0 if it does, EAGAIN when woken and
-  // after so many milliseconds (a negative number has no end), ECANCELED while cancelled, or errno.
+  // Waits until the file takes bytes. Returns 0 then, EAGAIN after wake(), cancel() or `milliseconds` (negative: no
+  // limit), ECANCELED if cancelled before, or errno. file: negative to wait for the other events alone.
   int wait(int file, int milliseconds);
-  // These may be called from any thread.
+  // wake() and cancel() may be called from any thread.
   void wake();
   void cancel(bool cancelled);
 
@@ -37,11 +37,11 @@ class Writer {
 struct SharedOutput {
   using Key = std::pair<dev_t, ino_t>;
 
-  // Returns the output of an open file. It exists until each caller has released it. *is_first: whether nobody else has it;
-  // then no turn comes until end_emptying(), if `empties` is set.
+  // Returns the output of an open file, which exists until each caller has released it. *is_first: whether nobody else
+  // has acquired it. If so, and if `empties` is set, Turn::wait() waits for end_emptying().
   static SharedOutput *acquire(const struct stat &file, bool empties, bool *is_first);
   void end_emptying();
-  // keeps_rest: whether an output with a rest is kept for later writers.
+  // keeps_rest: keeps an output with a `rest` after its last user, so that a later writer writes the rest.
   void release(bool keeps_rest);
 
   Key key;
@@ -59,7 +59,7 @@ class Turn {
   Turn(const Turn &) = delete;
   Turn &operator=(const Turn &) = delete;
 
-  // Waits until all those before have left the queue. Returns 0, ECANCELED or errno.
+  // Waits until all writers ahead have left the queue. Returns 0, ECANCELED or errno.
   int wait();
 
  private:

@@ -7,13 +7,13 @@
 namespace cudavision {
 namespace {
 
-// No element nests values deeper. It bounds the stack that a value of a stranger takes.
+// Bounds the stack that a value of an unknown program takes. No element nests values deeper.
 constexpr int kMostNested = 16;
 
 void append_value(std::string *text, const GValue *value, int nested, const StopFlag &stop);
 void append_fields(std::string *text, const GstStructure *structure, int nested, const StopFlag &stop);
 
-// count: of the items; item(i): one of them, which is not null.
+// Appends a list of `count` values. item(i): returns one of them, which is not null.
 template <typename GetItem>
 void append_values(std::string *text, guint count, const GetItem &item, int nested, const StopFlag &stop) {
   text->push_back('[');

@@ -10,9 +10,9 @@
 
 namespace cudavision {
 
-// Appends an object with a member for each field: numbers, booleans and strings as such, arrays and lists of GStreamer as
-// lists, structures as objects, other values in the notation of gst_value_serialize() as a string, or null if they have
-// none. What is nested too deeply is null. Some are left out if the flag asks to stop.
+// Appends an object with a member for each field: numbers, booleans and strings as such, arrays and lists of GStreamer
+// as lists, structures as objects, other values as strings of gst_value_serialize(), or null if that is impossible.
+// Values that are nested too deeply are null. Some fields are left out if the flag asks to stop.
 void append_structure(std::string *text, const GstStructure *structure, const StopFlag &stop);
 
 }  // namespace cudavision

@@ -13,8 +13,7 @@
 namespace cudavision {
 namespace {
 
-// The numbers of a tensor, mapped for reading while it exists (RAII). data() is null if they cannot be
-// mapped.
+// The numbers of a tensor, mapped for reading while this object exists (RAII). data() is null if they cannot be mapped.
 class MappedNumbers {
  public:
   explicit MappedNumbers(const GstCudaVisionTensorMeta *meta) {
@@ -35,7 +34,7 @@ class MappedNumbers {
   gsize size() const { return size_; }  // in bytes
 
  private:
-  // The numbers as the compiler expects them; those of others may begin at any byte.
+  // The mapped numbers, or an aligned copy: numbers of other programs may begin at any address.
   const guint8 *aligned(gsize alignment) {
     if (reinterpret_cast<std::uintptr_t>(map_.data) % alignment == 0) return map_.data;
     copy_.assign(map_.data, map_.data + size_);
@@ -100,8 +99,8 @@ const GstCudaVisionTensorMeta *as_tensor(gconstpointer meta) {
   return static_cast<const GstCudaVisionTensorMeta *>(meta);
 }
 
-// The tensor that tells which vectors of the first tensor are valid, among those behind it; null if there is none. A frame
-// may have any number of tensors, so the search is bounded.
+// Finds, among the tensors after the first one, the tensor that says which vectors of the first one are valid; null if
+// there is none. Searches only the next few, because a frame may have any number of tensors.
 const GstCudaVisionTensorMeta *validity_of(std::span<const gpointer> tensors) {
   constexpr std::size_t kMostSearched = 64;
   const GstCudaVisionTensorMeta *field = as_tensor(tensors.front());
@@ -180,7 +179,7 @@ void append_head(std::string *text, const GstCudaVisionTensorMeta *meta, const T
       .append_open(text);
 }
 
-// Appends the id and what is wrong, and returns the latter.
+// Appends an object with the id and the fault. Returns the fault.
 const char *append_unreadable_tensor(std::string *text, const char *id, const char *fault) {
   JsonHead().string("id", id).string("unreadable", fault).append_open(text);
   text->push_back('}');

@@ -18,22 +18,21 @@ enum class TensorData { none, summary, full };
 // How the tensors of a stream are written.
 struct TensorStyle {
   TensorData data = TensorData::summary;
-  VectorSummarizer summarizer;  // kept for its memory
+  VectorSummarizer summarizer;  // reused for its memory
 };
 
-// Appends {"id":…,"dims":[…],"type":…} of the first of these GstCudaVisionTensorMeta. TensorData::summary adds "min", "max",
-// "sum" and "mean"; TensorData::full adds "data", flat and in row-major order. Sums of integers are exact;
-// sums of f32 are accumulated in double, in order. A number that is not finite becomes null, and so does
-// every member of a summary that is not finite because of it (with a NaN, all of them).
+// Appends {"id":…,"dims":[…],"type":…} of the first of these GstCudaVisionTensorMeta. TensorData::summary adds "min",
+// "max", "sum" and "mean"; TensorData::full adds "data", flat and in row-major order. Sums of integers are exact; sums
+// of f32 are accumulated in double, in order. A number that is not finite becomes null, and so does every member of a
+// summary that is not finite because of it (with a NaN, all of them).
 //
-// The summary of a vector field, which is an f32 tensor of at least three dimensions whose innermost one has
-// 2 to kMostComponents numbers, is that of VectorSummary instead: "components" and "moving". If a u8 tensor
-// with the same id and "-valid" behind it is one of the next tensors and has a number for each vector, vectors
-// with a 0 there do not count.
+// The summary of a vector field, which is an f32 tensor of at least three dimensions whose innermost one has 2 to
+// kMostComponents numbers, is that of VectorSummary instead: "components" and "moving". One of the next tensors may be
+// u8, with the same id plus "-valid" and a number for each vector: a 0 there excludes the vector.
 //
-// Maps the tensor for reading, which downloads a tensor on a GPU; TensorData::none does not. If the tensor cannot be
-// read, appends {"id":…,"unreadable":…} and returns the reason; otherwise returns null. The text is incomplete if
-// the flag asks to stop.
+// Maps the tensor for reading, which downloads a tensor on a GPU; with TensorData::none it does not. If the tensor
+// cannot be read, appends {"id":…,"unreadable":…} and returns the reason; otherwise returns null. The text is
+// incomplete if the flag asks to stop.
 const char *append_tensor(std::string *text, std::span<const gpointer> tensors, TensorStyle *style,
                           const StopFlag &stop);
 

@@ -12,8 +12,8 @@ namespace cudavision {
 
 using Utc = std::chrono::sys_time<std::chrono::nanoseconds>;
 
-// The time in the first GstReferenceTimestampMeta that counts from 1970 (timestamp/x-unix) or 1900
-// (timestamp/x-ntp).
+// The time in the first GstReferenceTimestampMeta that counts from 1970 (timestamp/x-unix) or 1900 (timestamp/x-ntp);
+// nullopt if there is none.
 std::optional<Utc> utc_of(GstBuffer *buffer);
 
 // As RFC 3339 writes it: 2026-11-22T12:34:56.123456789Z.

@@ -13,19 +13,19 @@
 namespace cudavision {
 namespace {
 
-constexpr std::size_t kDigits = std::size_t{1} << 16;  // the values of 16 bits
+constexpr std::size_t kDigits = std::size_t{1} << 16;  // the number of values of 16 bits
 constexpr std::size_t kCountersOfComponent = 3 * kDigits;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// Whole numbers in the order of the floats.
+// Maps floats to whole numbers in the same order, and back.
 std::uint32_t key_of(float number) {
   const auto bits = std::bit_cast<std::uint32_t>(number);
   return bits >> 31 != 0 ? ~bits : bits | 0x80000000u;
 }
 float number_of(std::uint32_t key) { return std::bit_cast<float>(key >> 31 != 0 ? key & 0x7fffffffu : ~key); }
 
-// Seeks the number of a rank, from 0.
+// Finds the number of a rank, counted from 0 in ascending order.
 class Ranked {
  public:
   Ranked() = default;
@@ -37,8 +37,8 @@ class Ranked {
   float number(const std::uint32_t *lower_counts) { return number_of(upper_ << 16 | digit_in(lower_counts)); }
 
  private:
-  // The digit of the number that is sought. The rank becomes that among the numbers with this digit. If somebody changes the
-  // numbers between the two passes, there may be too few.
+  // Finds the digit (16 bits) of the sought number, and makes rank_ the rank among the numbers with this digit. If
+  // another program changes the numbers between the two passes, there may be too few: returns the last digit then.
   std::uint32_t digit_in(const std::uint32_t *counts) {
     std::uint32_t digit = 0;
     for (; digit < kDigits - 1 && rank_ >= counts[digit]; ++digit) rank_ -= counts[digit];
@@ -49,7 +49,7 @@ class Ranked {
   std::uint32_t upper_ = 0;
 };
 
-// The numbers of one component.
+// The statistics of one component of the vectors.
 class Component {
  public:
   // counters: kCountersOfComponent zeros.
@@ -88,7 +88,7 @@ class Component {
 template <std::size_t n>
 using Vector = std::array<float, n>;
 
-// Calls visit with each vector of [first, end) that counts.
+// Calls visit with each vector of [first, end) that is valid and finite.
 template <std::size_t n, typename Visit>
 void for_each_between(const VectorField &field, std::size_t first, std::size_t end, const Visit &visit) {
   for (std::size_t i = first; i < end; ++i) {
@@ -134,7 +134,7 @@ VectorSummary summarize_vectors(const VectorField &field, std::uint32_t *counter
   for_each<n>(field, stop, [&](const Vector<n> &vector) {
     for (std::size_t c = 0; c < n; ++c) components[c].add_in_second_pass(vector[c]);
   });
-  if (stop.requested()) return summary;  // not all are counted, so that ranks would not be found
+  if (stop.requested()) return summary;  // some vectors are not counted, so no rank would be found
   for (std::size_t c = 0; c < n; ++c) summary.components[c] = components[c].summary(count);
   return summary;
 }

@@ -42,15 +42,15 @@ struct VectorSummary {
 };
 inline constexpr double kMovingLength = 0.5;
 
-// Vectors with a number that is not finite do not count. Reads the field twice and neither copies nor sorts
-// it: the vectors of a whole frame would take longer to sort than to compute.
+// Vectors with a number that is not finite do not count. Reads the field twice and neither copies nor sorts it: the
+// vectors of a whole frame would take longer to sort than to compute.
 class VectorSummarizer {
  public:
   // If the flag asks to stop, the result is useless.
   VectorSummary summarize(const VectorField &field, const StopFlag &stop);
 
  private:
-  std::vector<std::uint32_t> counters_;  // kept for its memory
+  std::vector<std::uint32_t> counters_;  // reused for its memory
 };
 
 }  // namespace cudavision

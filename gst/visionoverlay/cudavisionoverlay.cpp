@@ -6,24 +6,24 @@
  * @short_description: Draws what the elements before it have found
  *
  * cudavisionoverlay draws the results that are attached to a frame, whoever attached them: regions of interest, object
- * detections of GstAnalytics (GStreamer 1.24), keypoints, lines, and the tensors `edges`, `optical-flow` and `histogram`, and the zones of
- * #element-cudavisionzones. So a
- * pipeline analyses with `display=false`, and draws once, at its end. What one element alone has found looks as if that
- * element had drawn it.
+ * detections of GstAnalytics (GStreamer 1.24), keypoints, lines, the tensors `edges`, `optical-flow` and `histogram`,
+ * and the zones of #element-cudavisionzones. So a pipeline analyses with `display=false`, and draws once, at its end.
+ * What one element alone has found looks as if that element had drawn it.
  *
- * The label of a box is its type, the id of its track with a `#` before it (#element-cudavisiontrack), and its score, as
- * far as they are known. The box of a track has a colour of its own. Tensors lie below everything else. Edges and flow
- * from a frame of another size are not drawn, nor is a flow that reaches beyond the region of interest. The axes of a
- * histogram have no numbers: its tensor does not know which values the bins stand for.
+ * The label of a box is its type, the id of its track with a `#` before it (#element-cudavisiontrack), and its score,
+ * as far as they are known. The box of a track has a colour of its own. Tensors lie below everything else. Edges and
+ * flow from a frame of another size are not drawn, nor is a flow that reaches beyond the region of interest. The axes
+ * of a histogram have no numbers: its tensor does not know which values the bins stand for.
  *
  * Labels do not cover one another where there is room. With `trail`, the way of each track is drawn.
  *
- * The lines of #element-cudavisionzones have an arrow to their right side and, with `draw-labels`, their counts to the right and
- * to the left; its zones have the number of those in them. For half a second after an event they are drawn wider.
+ * The lines of #element-cudavisionzones are drawn with an arrow to their right side and, with `draw-labels`, the counts
+ * to both sides; its zones with the number of objects in them. For half a second after an event they are wider.
  *
  * ## Example launch line
  * |[
- * gst-launch-1.0 filesrc location=street.mp4 ! decodebin ! videoconvert ! cudahog model=people display=false ! cudavisiontrack ! cudavisionoverlay ! videoconvert ! autovideosink
+ * gst-launch-1.0 filesrc location=street.mp4 ! decodebin ! videoconvert ! cudahog model=people display=false \
+ *   ! cudavisiontrack ! cudavisionoverlay ! videoconvert ! autovideosink
  * ]|
  *
  * Since: 0.3

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Draws the tensors that have a picture.
+// Draws edge maps, optical flow and histograms from the tensors of a frame.
 #include "gst/visionoverlay/tensor_pictures.h"
 
 #include <algorithm>
@@ -30,13 +30,13 @@ bool has_shape(const GstCudaVisionTensorMeta &tensor, GstCudaVisionElementType t
   return tensor.element_type == type && tensor.n_dims == dims;
 }
 
-// Where a map lies in the frame: its first element, the pixels from one element to the next, and its elements.
+// A map in the frame: the pixel of its first element, the pixels from one element to the next, its size in elements.
 struct MapPlace {
   int x, y, step;
   Size size;
 };
 
-// Nothing if the tensor belongs to a frame of another size, or lies elsewhere than at pixels of this frame.
+// Returns nothing if the tensor belongs to a frame of another size, or its elements do not lie on pixels of this frame.
 std::optional<MapPlace> place_of(const GstCudaVisionTensorMeta &map, Size frame) {
   const auto is_pixel = [](double value, double least, int end) {
     return value >= least && value < end && value == std::floor(value);
@@ -49,7 +49,7 @@ std::optional<MapPlace> place_of(const GstCudaVisionTensorMeta &map, Size frame)
     return {};
   const MapPlace place{
       static_cast<int>(map.origin_x), static_cast<int>(map.origin_y), static_cast<int>(map.step_x), {}};
-  // The last elements lie in the frame.
+  // The last elements must lie in the frame, too.
   const auto most_x = static_cast<gsize>((frame.width - 1 - place.x) / place.step + 1),
              most_y = static_cast<gsize>((frame.height - 1 - place.y) / place.step + 1);
   if (map.dims[0] > most_y || map.dims[1] > most_x) return {};
@@ -128,7 +128,7 @@ Status TensorPictures::draw_edges(const Drawing &drawing, const GstCudaVisionTen
                       color_of(drawing.settings.edge_color.argb(), *job.info));
 }
 
-// The validity of the vectors is another tensor of the same place, behind theirs.
+// Draws the flow if a tensor behind it in the list, at the same place, holds the validity of its vectors.
 Status TensorPictures::draw_flow(const Drawing &drawing, const GstCudaVisionTensorMeta &flow) {
   const Job &job = drawing.job;
   const std::optional<MapPlace> place = place_of(flow, job.frame.size());
@@ -176,7 +176,7 @@ Status TensorPictures::draw_arrows(const Drawing &drawing, const FlowOnFrame &fl
   return drawing.canvas->draw(job.frame, primitives, lines, nullptr);
 }
 
-// Without the axes: the tensor does not know which values the bins stand for.
+// Draws the histogram without numbers at its axes: the tensor does not tell which values the bins stand for.
 Status TensorPictures::draw_histogram(const Drawing &drawing, const GstCudaVisionTensorMeta &histogram) {
   const Job &job = drawing.job;
   if ((histogram.dims[0] != 1 && histogram.dims[0] != kMaxChannels) || histogram.dims[1] > kMaxBins)

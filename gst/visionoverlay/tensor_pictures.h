@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Draws the tensors that have a picture, as the elements that compute them: edge maps, optical flow, histograms.
+// Draws tensors as the elements that compute them do: edge maps, optical flow and histograms.
 #pragma once
 
 #include <memory>
@@ -18,31 +18,31 @@ class TensorPictures {
   void allocate(const Site &site) { context_ = site.context; }
   // Forgets the last frame.
   void begin_frame();
-  // Draws all of them that belong to a frame of this size and lie in the region, and counts them. Others are left out.
+  // Draws the tensors of a frame, and counts them. Those of frames of another size or outside the region are left out.
   Status draw(const Job &job, const VisionOverlaySettings &settings, Canvas *canvas);
   int count() const { return count_; }
   // True if a tensor of the frame was left out because it cannot be read.
   bool has_unreadable() const { return has_unreadable_; }
-  // Lets the tensors go. CUDA: the stream must have been synchronised behind draw().
+  // Releases the tensors. CUDA: the stream must have been synchronised since draw().
   void release();
 
  private:
-  struct Drawing;  // a call of draw()
+  struct Drawing;  // the arguments of a call of draw()
 
   Status draw_tensor(const Drawing &drawing, const GstCudaVisionTensorMeta &tensor);
   Status draw_edges(const Drawing &drawing, const GstCudaVisionTensorMeta &edges);
   Status draw_flow(const Drawing &drawing, const GstCudaVisionTensorMeta &flow);
   Status draw_arrows(const Drawing &drawing, const FlowOnFrame &flow);
   Status draw_histogram(const Drawing &drawing, const GstCudaVisionTensorMeta &histogram);
-  // Gives null if the tensor cannot be read.
+  // Sets *data to null if the tensor cannot be read.
   Status read(const Drawing &drawing, const GstCudaVisionTensorMeta &tensor, const void **data);
-  // Memory for primitives, which the next tensor of a frame does not use.
+  // Provides memory for primitives that no other tensor of the frame uses.
   Status take_primitives(const Job &job, int capacity, Primitive **primitives);
 
   std::shared_ptr<DeviceContext> context_;  // null on the CPU backend
   std::vector<std::unique_ptr<TensorData>> data_;
   std::vector<OwnedBytes> primitives_;
-  std::size_t data_used_ = 0, primitives_used_ = 0;  // of the frame
+  std::size_t data_used_ = 0, primitives_used_ = 0;  // how many of data_ and primitives_ the frame uses
   int count_ = 0;
   bool has_unreadable_ = false;
 };

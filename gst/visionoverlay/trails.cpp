@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// Remembers where the boxes of tracks stood, and filters boxes by type.
 #include "gst/visionoverlay/trails.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ void Trails::take(const GstBuffer *frame, const std::vector<AttachedBox> &boxes,
       append(&ways_[box.track], {now_, box.x + box.width / 2, box.y + box.height});
 }
 
-// The last point is that of now. The one before it is replaced if it follows its own predecessor too soon.
+// Appends a point, in place of the last one if that has the same time or follows the one before it too soon.
 void Trails::append(Way *way, const Point &point) const {
   const std::size_t count = way->size();
   const bool is_dense =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Where the boxes of tracks stood a moment ago, and which boxes are shown.
+// The trails of tracks, which show where their boxes stood in the last seconds, and the types of boxes that are shown.
 #pragma once
 
 #include <gst/gst.h>
@@ -13,22 +13,21 @@
 
 namespace cudavision {
 
-// A straight part of the way of a track, in pixels of the frame. opacity: 1 now, and less the longer ago.
+// A straight part of a track's trail, in pixels of the frame. opacity: 1 for a step that ends now, less for older ones.
 struct TrailStep {
   double from_x, from_y, to_x, to_y, opacity;
 };
 
-// The ways of the tracks that were seen in the last seconds. A way has at most kMostPoints points, about as far from one another
-// in time.
+// The trails of the tracks of the last seconds. A trail has at most kMostPoints points, at about equal time intervals.
 class Trails {
  public:
   static constexpr double kMostSeconds = 600;
   static constexpr std::size_t kMostTracks = 1024, kMostPoints = 64;
 
-  // Takes the boxes of a frame. Frames without a timestamp have no trails.
+  // Takes the boxes of a frame. Frames without a timestamp have no trails. seconds: the length of the trails; 0: none.
   void take(const GstBuffer *frame, const std::vector<AttachedBox> &boxes, double seconds);
 
-  // Calls visit(track, step) for the ways of all tracks, in the order of their ids, from their beginnings to now.
+  // Calls visit(track, step) for the trails of all tracks, in the order of the ids, from the oldest step to the newest.
   template <typename Visit>
   void for_each_step(const Visit &visit) const {
     for (const auto &[track, way] : ways_)
@@ -52,7 +51,7 @@ class Trails {
   GstClockTime now_ = 0, length_ = 0;
 };
 
-// The types of boxes that are shown: those of one list, or all if it is empty, but for those of another.
+// The types of boxes that are shown: those of the list `show`, or all if it is empty, except those of the list `hide`.
 class ShownTypes {
  public:
   void set(const std::optional<std::string> &show, const std::optional<std::string> &hide);

@@ -20,11 +20,11 @@
 namespace cudavision {
 namespace {
 
-// The most primitives of a frame: 59 MB of them. Half of them are left for boxes.
+// The most primitives of a frame, which take 59 MB. Half of them are reserved for boxes.
 constexpr std::size_t kMostPrimitives = std::size_t{1} << 22, kMostPoints = kMostPrimitives / 2,
                       kMostBoxes = kMostPrimitives / 128;
-// Coordinates of metas may be anything. Outside of this range nothing is seen, and within it no line of a keypoint and no
-// label leaves the range of the coordinates of primitives.
+// The coordinates of metas may have any value. Nothing beyond this distance in pixels is visible, and up to it, lines
+// of keypoints and labels stay within the coordinates that primitives can hold.
 constexpr float kFarthest = 28000;
 
 bool is_near(std::initializer_list<float> coordinates) {
@@ -36,8 +36,8 @@ int clamped(double coordinate) {
   return static_cast<int>(std::clamp(coordinate, -double{kFarthest}, double{kFarthest}));
 }
 
-// Calls visit with each item of the metas of the API, until it returns false or the work is to stop. items: gives
-// those of a meta.
+// Calls visit with each item of the frame's metas of this API, until it returns false or the flag asks to stop. items:
+// returns the items of a meta.
 template <typename Meta, typename Item, typename Visit>
 void for_each_item(const Job &job, GType api, const Item *(*items)(const Meta *, guint *),
                    const Visit &visit) {
@@ -64,7 +64,7 @@ sigma2kp::DrawnPoint drawn_point(const GstCudaVisionKeypoint &keypoint, const Po
 
 Primitive primitive_of(const GstCudaVisionLine &line, const LineStyle &style) {
   const auto pixel = [](float coordinate) { return static_cast<int>(std::floor(coordinate + 0.5f)); };
-  // Directions that differ by half a turn are those of one line. Another program may have attached any.
+  // Another program may have attached any direction. Those that differ by half a turn belong to the same line.
   constexpr auto kHalfTurn = static_cast<float>(G_PI);
   const float rest = std::isfinite(line.theta) ? std::fmod(line.theta, kHalfTurn) : 0,
               theta = rest < 0 ? rest + kHalfTurn : rest;
@@ -204,7 +204,8 @@ void VisionOverlayOperation::add_boxes(const Job &job) {
     if (!job.execution.stop->requested()) add_label(box, job);
 }
 
-// The label or else the type, whose end is left out if it is too long, the id of the track and the score, as far as they are known.
+// Draws the label of a box, or its type if it has none, then the id of the track and the score, as far as they are
+// known. A text that is too long is cut in front of the id.
 void VisionOverlayOperation::add_label(const AttachedBox &box, const Job &job) {
   if (!is_seen(box, job.region)) return;
   const bool has_label = box.label != nullptr && *box.label != '\0';

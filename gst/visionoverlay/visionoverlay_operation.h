@@ -24,7 +24,7 @@ class VisionOverlayOperation final : public ElementOperation<VisionOverlaySettin
 
   Status allocate(const Site &site);
   Status run(const Job &job) override;
-  // The next frame writes the host's list again.
+  // True if something is drawn: finish() releases the tensors, and the next frame overwrites the list of primitives.
   bool host_reads_result() const override { return !primitives_.empty() || tensors_.count() > 0; }
   Status finish(const Job &) override;
   void describe(GstStructure *message) override;
@@ -44,12 +44,11 @@ class VisionOverlayOperation final : public ElementOperation<VisionOverlaySettin
   guint32 color_of_box(guint64 track) const;
   bool warn_of_too_many();
   void warn_of_unreadable();
-  // Draws primitives_.
-  Status draw(const Job &job);
+  Status draw(const Job &job);  // draws primitives_
 
   std::unique_ptr<Canvas> canvas_;
   AwaitedResults awaited_;
-  std::vector<AttachedBox> boxes_;  // that are drawn
+  std::vector<AttachedBox> boxes_;  // the boxes that are drawn
   ShownTypes shown_;
   AwaitedType awaited_type_;
   Trails trails_;

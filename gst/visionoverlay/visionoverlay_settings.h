@@ -14,14 +14,14 @@
 namespace cudavision {
 
 struct VisionOverlaySettings : FlowStyle {
-  // Arrows leave the picture, on which the other results lie, as it is.
+  // Shows flow as arrows by default: unlike the colour wheel, they leave the picture below the other results as it is.
   VisionOverlaySettings() { display_mode = OpticalFlowDisplayMode::arrows; }
 
   bool regions = true, keypoints = true, lines = true, tensors = true, zones = true;  // what is drawn
-  bool labels = true, color_by_track = true;                                          // of regions
+  bool labels = true, color_by_track = true;                                          // how regions are drawn
   ColorText color = "lime", keypoint_color = "red", line_color = ColorText::kByDirection, edge_color = "red",
             zone_color = "yellow";
-  std::optional<std::string> show, hide;  // types of boxes, separated by commas; none: all, or none
+  std::optional<std::string> show, hide;  // types of boxes, separated by commas; not set: all, or none
   int line_width = kAutomaticWidth, point_size = kAutomaticWidth, text_size = kAutomaticWidth;
   double label_opacity = 1;
   double trail = 0;          // seconds
@@ -39,7 +39,7 @@ inline Status validate(const VisionOverlaySettings &settings) {
   return validate_color("line-color", settings.line_color, ColorText::kByDirection);
 }
 
-// See valid_settings.h.
+// Returns a warning if nothing can be drawn with these settings, or an empty text (valid_settings.h).
 inline std::string futile(const VisionOverlaySettings &settings) {
   if (settings.regions || settings.keypoints || settings.lines || settings.tensors || settings.zones)
     return {};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// Makes primitives of the lines and zones of cudavisionzones, and remembers their events.
 #include "gst/visionoverlay/zone_shapes.h"
 
 #include <algorithm>
@@ -11,10 +12,10 @@
 namespace cudavision {
 namespace {
 
-// Coordinates of metas may be anything; within this range no line leaves the range of the coordinates of primitives.
+// The coordinates of metas may have any value. Up to this one, lines stay within the coordinates of primitives.
 constexpr double kFarthest = 28000;
 constexpr std::size_t kMostFlashes = 1024;
-constexpr int kWider = 3;  // lines that flash, by this factor
+constexpr int kWider = 3;  // lines that flash are this many times as wide
 
 struct Pixel {
   int x, y;
@@ -38,7 +39,7 @@ guint64 whole_in(const GstStructure *structure, const char *field) {
   return value;
 }
 
-// What a pixel of the frame that the points lie in is in this one.
+// Converts pixels of the frame in which the zones were counted, which may have another size, to pixels of this frame.
 struct Scale {
   double x = 1, y = 1;
 };
@@ -69,7 +70,7 @@ class Shapes {
   Shapes(const ZoneStyle &style, Size frame, std::size_t most, Array<Primitive> *primitives)
       : style_(style), frame_(frame), most_(most), primitives_(primitives) {}
 
-  // counters: of the shape, or null.
+  // Adds a line or polygon, and its label. counters: its counts, or null. Returns false if the primitives do not fit.
   bool add(const GstStructure &shape, const GstStructure *counters, Scale scale, bool flashes) {
     const std::vector<Pixel> points = points_of(shape, scale, most_);
     width_ = std::min(255, style_.line_width * (flashes ? kWider : 1));
@@ -87,7 +88,7 @@ class Shapes {
     primitives_->push_back(make_primitive(Primitive::Kind::line, width_, style_.color, a.x, a.y, b.x, b.y));
   }
 
-  // From the middle of a line to its right side.
+  // Adds an arrow from the middle of a line to its right side.
   void add_arrow(Pixel from, Pixel to) {
     const double dx = to.x - from.x, dy = to.y - from.y, length = std::hypot(dx, dy);
     if (!(length > 0)) return;
@@ -112,7 +113,7 @@ class Shapes {
     return name + " >" + total(0) + " <" + total(1);
   }
 
-  // Above the upper left corner of the points' box.
+  // Adds a label, if possible above the upper left corner of the points.
   void add_label(const std::string &text, const std::vector<Pixel> &points) {
     const std::string shown = drawable(text.c_str());
     if (shown.empty()) return;

@@ -13,7 +13,7 @@
 
 namespace cudavision {
 
-// Which lines and zones had an event a moment ago.
+// Remembers which lines and zones had an event within the last kDuration.
 class ZoneFlashes {
  public:
   static constexpr GstClockTime kDuration = GST_SECOND / 2;
@@ -22,7 +22,7 @@ class ZoneFlashes {
   bool has(const std::string &name) const { return since_.contains(name); }
 
  private:
-  std::map<std::string, GstClockTime> since_;  // the timestamps of the last events
+  std::map<std::string, GstClockTime> since_;  // the timestamp of the last event, by name
 };
 
 struct ZoneStyle {
@@ -33,7 +33,7 @@ struct ZoneStyle {
   LabelPlacer *placer = nullptr;  // of the frame
 };
 
-// Appends what the frame carries, as long as there are at most `most` primitives. Returns false if some are left out.
+// Appends the frame's lines and zones as long as there are at most `most` primitives. Returns false if some do not fit.
 bool add_zone_shapes(GstBuffer *buffer, const ZoneStyle &style, Size frame, const ZoneFlashes &flashes,
                      std::size_t most, Array<Primitive> *primitives);
 

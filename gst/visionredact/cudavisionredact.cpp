@@ -5,18 +5,19 @@
  * @title: cudavisionredact
  * @short_description: Hides people and other objects in the picture
  *
- * cudavisionredact hides the places of the regions of interest and object detections that a frame carries, whoever attached
- * them, and the pixels of motion masks (#element-cudabgsub) and segmentations: it fills them with a colour, or makes them
- * coarse or blurred. It changes frames in place, in system and CUDA memory.
+ * cudavisionredact hides the places of the regions of interest and object detections that a frame carries, whoever
+ * attached them, and the pixels of motion masks (#element-cudabgsub) and segmentations: it fills them with a colour, or
+ * makes them coarse or blurred. It changes frames in place, in system and CUDA memory.
  *
- * In doubt it hides more. An object that is not found for a while stays hidden for `hold` seconds, where it was and where it
- * is expected. With `look-back`, frames are delayed, so that an object is hidden before it is found for the first time. If
- * no detector looks at the frames any more, they are hidden as a whole (`on-silence`). What cannot be undone is the default.
- * Tensors that are pictures are removed from the frames (`drop-pictures`).
+ * In doubt it hides more. An object that is not found for a while stays hidden for `hold` seconds, where it was and
+ * where it is expected. With `look-back`, frames are delayed, so that an object is hidden before it is found for the
+ * first time. If no detector looks at the frames any more, they are hidden as a whole (`on-silence`). The default mode
+ * is `fill`, which cannot be undone. Tensors that are pictures are removed from the frames (`drop-pictures`).
  *
  * ## Example launch line
  * |[
- * gst-launch-1.0 filesrc location=street.mp4 ! decodebin ! videoconvert ! cudahog model=people display=false ! cudavisiontrack ! cudavisionredact type=person look-back=15 dilate=16 ! videoconvert ! autovideosink
+ * gst-launch-1.0 filesrc location=street.mp4 ! decodebin ! videoconvert ! cudahog model=people display=false \
+ *   ! cudavisiontrack ! cudavisionredact type=person look-back=15 dilate=16 ! videoconvert ! autovideosink
  * ]|
  *
  * Since: 0.3
@@ -125,7 +126,7 @@ struct RedactElement {
   static void extend(GstCudaVisionFilterClass *klass);
 };
 
-// The functions of the class by which frames are held back.
+// The functions of the element's class that hold frames back. They override those of the base class.
 class Holding {
  public:
   static void install(GstCudaVisionFilterClass *klass) {
@@ -143,12 +144,12 @@ class Holding {
   }
 
  private:
-  static constexpr std::size_t kMostEvents = 1024;  // that wait behind frames
+  static constexpr std::size_t kMostEvents = 1024;  // the most events that wait behind held frames
 
   static RedactState &state_of(gpointer object) { return ElementClass<RedactElement>::state_of(object); }
   static int frames_held(gpointer object) { return state_of(object).look_back; }
 
-  // Whoever pulls frames one by one gets one for each, and goes on to push mode.
+  // In pull mode each pull returns a frame, so none can be held back: start() fails, and downstream uses push mode.
   static bool is_pulled_with_look_back(GstBaseTransform *transform) {
     return GST_PAD_MODE(GST_BASE_TRANSFORM_SRC_PAD(transform)) == GST_PAD_MODE_PULL &&
            frames_held(transform) > 0;
@@ -172,7 +173,7 @@ class Holding {
     return parent_->stop(transform) && is_reset;
   }
 
-  // Calls body for GStreamer, through which no exception may pass.
+  // Calls body(). If there is no memory, posts an error and returns `failed`: no exception may pass through GStreamer.
   template <typename Result, typename Body>
   static Result guarded(GstBaseTransform *transform, Result failed, const Body &body) {
     return protect(transform, "what is known of the objects of a frame", failed, body);
@@ -185,13 +186,13 @@ class Holding {
       state.regions.arrive(buffer, state.snapshot(), stop);
       return stop.requested() ? GST_FLOW_FLUSHING : GST_FLOW_OK;
     });
-    if (noted != GST_FLOW_OK) {  // what is known of it may be incomplete
+    if (noted != GST_FLOW_OK) {  // its boxes may be incomplete
       forget_frames(state);
       gst_buffer_unref(buffer);
       return noted;
     }
     const GstFlowReturn result = parent_->submit_input_buffer(transform, is_discont, buffer);
-    if (transform->queued_buf == nullptr) {  // it was late, and is dropped
+    if (transform->queued_buf == nullptr) {  // the base class has dropped the late frame
       state.regions.drop_last();
       return result;
     }
@@ -213,26 +214,26 @@ class Holding {
     return process_first(transform, false, output);
   }
 
-  // whole: the frame has not waited as long as it should.
+  // Processes the first held frame. whole: hides all of it, because it has not waited for look-back frames after it.
   static GstFlowReturn process_first(GstBaseTransform *transform, bool whole, GstBuffer **output) {
     RedactState &state = state_of(transform);
     transform->queued_buf = state.line.take_frame();
     state.hidden = state.regions.leave();
     state.hidden.whole = state.hidden.whole || whole;
     if (gst_buffer_get_size(transform->queued_buf) == 0 &&
-        state.snapshot().drop_pictures) {  // it is no frame
+        state.snapshot().drop_pictures) {  // an empty gap buffer, which run() never gets
       transform->queued_buf = gst_buffer_make_writable(transform->queued_buf);
       drop_pictures(transform->queued_buf);
     }
     return parent_->generate_output(transform, output);
   }
 
-  // Those in front of all frames that are held.
+  // Passes on the events that come before all held frames.
   static void pass_events(GstBaseTransform *transform) {
     while (GstEvent *event = state_of(transform).line.take_event()) parent_->sink_event(transform, event);
   }
 
-  // Lets all frames go.
+  // Processes all held frames and pushes them downstream, with the events between them. whole: as for process_first().
   static void drain(GstBaseTransform *transform, bool whole) {
     RedactState &state = state_of(transform);
     GstFlowReturn result = GST_FLOW_OK;
@@ -264,7 +265,7 @@ class Holding {
       case GST_EVENT_CAPS:
         take_caps(transform, event);
         break;
-      case GST_EVENT_EOS:  // nothing comes that could tell more
+      case GST_EVENT_EOS:  // no later frame can reveal more objects
       case GST_EVENT_SEGMENT_DONE:
         drain(transform, false);
         break;
@@ -304,7 +305,7 @@ class Holding {
     return parent_->query(transform, direction, query);
   }
 
-  // A pool with too few buffers would wait for those that are held.
+  // Asks upstream for as many more buffers as frames are held: with a smaller pool, it would wait for the held ones.
   static gboolean propose_allocation(GstBaseTransform *transform, GstQuery *decided, GstQuery *query) {
     const gboolean answered = parent_->propose_allocation(transform, decided, query);
     const auto held = static_cast<guint>(frames_held(transform));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// Follows objects from frame to frame, and hides them where they are, were or may be.
 #include "gst/visionredact/hidden_regions.h"
 
 #include <gst/cudavision/cudavision.h>
@@ -15,19 +16,19 @@
 namespace cudavision {
 namespace {
 
-// Bounds of the time that a frame may take. Beyond them the whole frame is hidden.
+// The most boxes of a frame and the most objects, to bound the time. If there are more, whole frames are hidden.
 constexpr std::size_t kMostBoxes = 256, kMostObjects = 512;
-constexpr int kSureSightings = 5;                     // as many tell how an object moves
-constexpr GstClockTime kMotionTime = GST_SECOND / 2;  // of which the motion is measured
-// Of three sightings within this time the middle one is dropped: the motion time has at most 26.
+constexpr int kSureSightings = 5;                     // so many tell how an object moves
+constexpr GstClockTime kMotionTime = GST_SECOND / 2;  // over which motion is measured
+// If three sightings lie within this time, the middle one is dropped, so that kMotionTime holds at most 26 sightings.
 constexpr GstClockTime kNearSightings = kMotionTime / 12;
-constexpr GstClockTime kSameSighting = GST_SECOND / 200;  // two such tell no motion
+constexpr GstClockTime kSameSighting = GST_SECOND / 200;  // closer sightings are merged
 constexpr double kLeastOverlap = 0.1;
-constexpr double kSureOverlap = 0.5;                // below, the box may be that of another object
-constexpr double kSamePlace = 0.75;                 // of what is held for one object
-constexpr double kJump = 0.1;                       // of a box that trembles, in overlap
-constexpr GstClockTime kSlowest = 10 * GST_SECOND;  // from frame to frame
-constexpr GstClockTime kReordered = GST_SECOND;     // timestamps in the order of decoding go back by less
+constexpr double kSureOverlap = 0.5;                // below it, a box may be of another object
+constexpr double kSamePlace = 0.75;                 // above it, two copies of an object are one
+constexpr double kJump = 0.1;                       // an overlap this much larger shows a jump
+constexpr GstClockTime kSlowest = 10 * GST_SECOND;  // longer gaps are not taken for the frame rate
+constexpr GstClockTime kReordered = GST_SECOND;     // timestamps in decoding order go back by less
 
 double seconds(GstClockTime from, GstClockTime to) {
   return (static_cast<double>(to) - static_cast<double>(from)) / static_cast<double>(GST_SECOND);
@@ -52,8 +53,8 @@ void HiddenRegions::follow_caps(Size size, GstClockTime duration) {
   size_ = size;
 }
 
-// A jump says nothing of how long an object was not seen: it counts as one frame. A second gap of this kind is the pace of a slow
-// camera. A timestamp that is repeated or a little too early counts as none.
+// Returns the time of the next frame. A jump, which does not tell how long objects were not seen, counts as one frame;
+// a second one in a row is taken for a slow frame rate. A repeated or slightly early timestamp counts as missing.
 GstClockTime HiddenRegions::advance(GstClockTime pts) {
   const GstClockTime usual = duration_ > 0 ? duration_ : GST_SECOND / 30;
   const GstClockTime before = std::exchange(frame_pts_, GST_CLOCK_TIME_IS_VALID(pts) ? pts : frame_pts_);
@@ -80,9 +81,9 @@ HiddenRegions::Motion HiddenRegions::motion_of(const Sighting &from, const Sight
   return {(b.x + b.width / 2 - a.x - a.width / 2) / time, (b.y + b.height / 2 - a.y - a.height / 2) / time};
 }
 
-// The medians of the motions between any two sightings, which single boxes in wrong places do not change (H. Theil, "A
-// Rank-Invariant Method of Linear and Polynomial Regression Analysis", 1950; P. K. Sen, "Estimates of the Regression
-// Coefficient Based on Kendall's Tau", 1968).
+// The medians, in x and in y, of the motions between any two sightings. Single boxes in wrong places do not change them
+// (H. Theil, "A Rank-Invariant Method of Linear and Polynomial Regression Analysis", 1950; P. K. Sen, "Estimates of the
+// Regression Coefficient Based on Kendall's Tau", 1968).
 HiddenRegions::Motion HiddenRegions::steady_motion_of(const Sighting *begin, const Sighting *end) {
   const auto median = [&](double Motion::*part) {
     slopes_.clear();
@@ -96,20 +97,20 @@ HiddenRegions::Motion HiddenRegions::steady_motion_of(const Sighting *begin, con
   return {median(&Motion::x), median(&Motion::y)};
 }
 
-// Straight on, from the first place of the last half second through the last one.
-// If it was found first at `since`.
+// Where an object that was found first at `since` is at `time` if it moves straight on: from its first sighting after
+// `since` that is still kept, through its last one.
 HiddenRegions::Place HiddenRegions::straight_on(const Object &object, GstClockTime since, GstClockTime time) {
   const Sighting &last = object.seen.back();
   return moved(last.place, motion_of(first_since(object, since), last), seconds(last.time, time));
 }
 
-// The first sighting of it since this time.
+// The first sighting of the object from `since` on, or its last sighting if that is earlier.
 const HiddenRegions::Sighting &HiddenRegions::first_since(const Object &object, GstClockTime since) {
   return *std::find_if(object.seen.begin(), object.seen.end() - 1,
                        [since](const Sighting &sighting) { return sighting.time >= since; });
 }
 
-// Where its next box is looked for. A box in a wrong place changes little of it.
+// Where the object is expected at `time`. A single box in a wrong place changes this little.
 HiddenRegions::Place HiddenRegions::expected(const Object &object, GstClockTime time) {
   const std::vector<Sighting> &seen = object.seen;
   if (std::ssize(seen) < kSureSightings) return straight_on(object, object.first, time);
@@ -122,7 +123,7 @@ HiddenRegions::Place HiddenRegions::both(const Place &a, const Place &b) {
   return {x, y, std::max(a.x + a.width, b.x + b.width) - x, std::max(a.y + a.height, b.y + b.height) - y};
 }
 
-// The inscribed ellipse of the result covers the place.
+// Grows the place so that the ellipse inscribed in the result covers it.
 HiddenRegions::Place HiddenRegions::around(const Place &p) {
   const double x = (std::numbers::sqrt2 - 1) / 2 * p.width, y = (std::numbers::sqrt2 - 1) / 2 * p.height;
   return {p.x - x, p.y - y, p.width + 2 * x, p.height + 2 * y};
@@ -135,12 +136,12 @@ double HiddenRegions::overlap(const Place &a, const Place &b) {
   return width * height / (a.width * a.height + b.width * b.height - width * height);
 }
 
-// What hides it, if the frame hides what is in places.
+// Hides the place, unless the frame is inverse: then everything outside of its own boxes is hidden.
 void HiddenRegions::add(const Place &place, Frame *frame) {
   if (!frame->hidden.by.inverse) put(place, frame);
 }
 
-// Grows to whole pixels. A place without a size has at least a pixel.
+// Adds the place to the frame's boxes, grown to whole pixels, at least one. Too many boxes hide the whole frame.
 void HiddenRegions::put(const Place &place, Frame *frame) {
   constexpr Range<int> kEdge = RedactRanges::edge;
   const auto pixel = [&kEdge](double value) {
@@ -159,7 +160,7 @@ void HiddenRegions::put(const Place &place, Frame *frame) {
     hidden.whole = hidden.is_crowded = true;
 }
 
-// Both places and what lies between them.
+// Hides both places of an object and what lies between them.
 void HiddenRegions::add_between(const Place &seen, const Place &expected, Frame *frame) {
   const Place place = both(seen, expected);
   const bool is_way = seen.x != expected.x || seen.y != expected.y;
@@ -183,7 +184,7 @@ bool HiddenRegions::is_silent(GstBuffer *buffer, const RedactSettings &settings,
   const char *type = settings.is_every_type() ? nullptr : settings.type->c_str();
   if (gst_cuda_vision_buffer_get_n_results(buffer, type) >= 0) last_mark_ = now_, has_marks_ = true;
   if (has_boxes || (settings.masks && has_segmentations(buffer, settings))) last_box_ = now_;
-  // A detector that marks frames says so of each that it has looked at; any other one only if it has found something.
+  // A detector that marks frames marks each one that it has analysed. Other detectors attach only what they have found.
   const GstClockTime last = has_marks_ ? last_mark_ : last_box_;
   return !GST_CLOCK_TIME_IS_VALID(last) || now_ - last > nanoseconds(settings.timeout);
 }
@@ -205,21 +206,22 @@ void HiddenRegions::arrive(GstBuffer *buffer, const RedactSettings &settings, co
   frame.hidden.is_unseen = is_silent(buffer, settings, predicted != boxes_.begin());
   frame.hidden.is_silent = frame.hidden.is_unseen && now_ - scene_ > nanoseconds(settings.timeout);
   if (boxes_.size() > kMostBoxes) boxes_.clear(), hide_all_held();
-  if (settings.inverse)  // to guess what a box is, or where an object is, would show more
+  if (settings.inverse)  // a wrong guess of a type or a place would show more
     for (const AttachedBox &box : boxes_)
       if (wanted.includes(box.type) && !box.predicted && box.width > 0 && box.height > 0)
         put(place_of(box), &frame);
   follow(settings);
 }
 
-// Matches boxes and objects: by equal ids or, if the box or the object has no id, by their overlap. The best pairs are taken
-// first. Of objects that the box is surely of, the one that was found last: one that is lost may pass behind it.
+// Matches boxes with objects, best pairs first: by equal track ids or, if the box or the object has none, by overlap.
+// If a box surely fits several objects, the one seen last gets it: one that was not found for a while may be behind it.
 void HiddenRegions::match() {
   matches_.clear();
   for (std::size_t o = 0; o < objects_.size(); ++o) {
     Object &object = objects_[o];
     const Place place = object.expected = expected(object, now_);
-    // Where it is expected if it is a newcomer. For one that was missed at the last look, few boxes that tremble would tell that.
+    // Where the object is expected if its earlier sightings were of another object. If the detector missed it when it
+    // last looked, a few jittering boxes do not show this, so `place` is used.
     const bool is_missed = object.seen.back().time < last_look_;
     const Place of_newcomer = is_missed ? place : straight_on(object, object.since, now_);
     for (std::size_t b = 0; b < boxes_.size(); ++b) {
@@ -229,7 +231,7 @@ void HiddenRegions::match() {
       if (!is_same && object.track != 0 && box.track != 0) continue;
       double common =
           std::max(overlap(place_of(box), place), is_same ? 0 : overlap(place_of(box), of_newcomer));
-      // The first motion of an id is made up of boxes that tremble or of a jump.
+      // The first boxes of an id may jitter or jump, so the motion that is computed from them is not used.
       if (is_same)
         common = std::max(object.found >= kSureSightings ? common : 0,
                           overlap(place_of(box), object.seen.back().place));
@@ -254,19 +256,19 @@ void HiddenRegions::match() {
       best = &m;
 }
 
-// How well the box is that of the object: it may have stayed.
+// How well the box fits the object: its overlap with where the object is expected, or where it was seen last.
 double HiddenRegions::fit(const Match &match) const {
   return std::max(match.overlap,
                   overlap(place_of(boxes_[match.box]), objects_[match.object].seen.back().place));
 }
 
-// A box has trembled if it soon jumps back to where another object of the same id was or is expected: then they are one.
+// Merges objects of one id: a box that soon jumps back to where another of them was or is expected has only jittered.
 void HiddenRegions::settle() {
   const auto comes_back = [](const Object &object, const Object &other) {
     if (other.is_here || other.seen.empty() || other.track != object.track || other.type != object.type)
       return false;
     const Place &place = object.seen.back().place;
-    // A motion that jumps of ids have made up leads anywhere.
+    // Far from the last place, the expected place does not count: jumps of ids may have made up the motion.
     const double near = overlap(place, other.seen.back().place);
     const double common = near > kLeastOverlap ? std::max(near, overlap(place, other.expected)) : 0;
     return common > kSureOverlap && common > overlap(place, object.seen.end()[-2].place) + kJump;
@@ -284,7 +286,7 @@ void HiddenRegions::settle() {
   std::erase_if(objects_, [](const Object &object) { return object.seen.empty(); });
 }
 
-// Boxes with ids tremble more often than ids jump.
+// Whether the box is surely of the object. For a new id little overlap suffices: boxes jitter more often than ids jump.
 bool HiddenRegions::is_known(const Object &object, const Match &match) {
   const bool may_tremble = match.is_same && object.found < kSureSightings;
   return match.overlap > (may_tremble ? kLeastOverlap : kSureOverlap);
@@ -301,8 +303,9 @@ void HiddenRegions::add_sighting(const Sighting &sighting, std::vector<Sighting>
   while (seen->size() > 2 && sighting.time - seen->front().time > kMotionTime) seen->erase(seen->begin());
 }
 
-// Holds the object where it was found last. A copy of it that fits the box better than itself is replaced, or one that is near:
-// boxes that tremble would make one in each frame. Returns false if there are too many objects.
+// Adds a copy of the object, to stay hidden where it was found last. The copy replaces `better`, which fits the box
+// better than the object, if that is an earlier copy of the object, or else an earlier copy near that place: jittering
+// boxes would otherwise add a copy in each frame. Returns false if there are too many objects.
 bool HiddenRegions::hold_copy(const Object &object, Object *better) {
   Object copy = object;
   copy.is_here = false, copy.copy_of = object.number;
@@ -321,12 +324,12 @@ bool HiddenRegions::hold_copy(const Object &object, Object *better) {
   return true;
 }
 
-// Adds the box to the object that it is of. Returns null if there are too many.
+// Adds the box to its object, or makes a new object. Returns null if there are too many objects.
 const HiddenRegions::Object *HiddenRegions::see(const AttachedBox &box, const Match *match) {
   const Sighting sighting{now_, place_of(box), now_};
   Object *object = match != nullptr ? &objects_[match->object] : nullptr;
   if (object != nullptr && is_known(*object, *match)) {
-    // The box is rather that of somebody who has none: who had been taken for its own is held, too.
+    // Another object without a box fits this one better: a copy of the matched object is hidden, too.
     const Match *missed = missed_[match->box];
     if (!match->is_same && missed != nullptr && fit(*missed) > fit(*match)) {
       if (!hold_copy(*object, &objects_[missed->object])) return nullptr;
@@ -339,7 +342,7 @@ const HiddenRegions::Object *HiddenRegions::see(const AttachedBox &box, const Ma
   } else {
     if (objects_.size() >= kMostObjects) return nullptr;
     Object other{++objects_so_far_, box.type, 0, now_, now_, now_, {}};
-    if (object != nullptr) {  // it may also have stayed where it was
+    if (object != nullptr) {  // the matched object may also have stayed
       object->is_here = false, object->copy_of = other.number;
       other.first = object->first, other.seen = object->seen;
       if (object->since == object->seen.back().time) other.or_since = object->since;
@@ -353,7 +356,7 @@ const HiddenRegions::Object *HiddenRegions::see(const AttachedBox &box, const Ma
   return object;
 }
 
-// In held frames between both.
+// Hides the way from one sighting to the next in the held frames between them.
 void HiddenRegions::add_way(const Sighting &from, const Sighting &to) {
   for (Frame &frame : frames_)
     if (frame.time > from.time && frame.time < to.time) {
@@ -365,21 +368,21 @@ void HiddenRegions::add_way(const Sighting &from, const Sighting &to) {
     }
 }
 
-// In held frames that did not have it.
+// Hides the object in the held frames in which it was not found.
 void HiddenRegions::add_to_held_frames(const Object &object) {
   const std::vector<Sighting> &seen = object.seen;
   add_way(seen[seen.size() - std::min<std::size_t>(2, seen.size())], seen.back());
   look_back(object, object.first);
   if (object.or_since == object.first && object.since == object.first) return;
-  // Who takes over an id is mostly the one who had it, in a box that trembles: the first ones tell little of the motion.
+  // An id that seems to change its object has mostly kept it, in a jittering box, which tells little of the motion.
   if (object.track != 0 && object.found <= kSureSightings) return;
   look_back(object, object.since);
   if (object.or_since != object.since) look_back(object, object.or_since);
 }
 
-// Where it must have been in held frames, that of the first box included, if it has been found since this time: on the straight
-// way through the first and the last of these sightings. Few of them, of which one may be wrong, do not tell the motion, and
-// it may stand still.
+// Hides where the object must have been in the held frames up to `begin`, if it was found first at that time: where it
+// was found first, and on the straight ways back from its first and its last sighting. A few sightings, one of which
+// may be wrong, do not tell the motion: then what lies between the first and the last one is hidden, too.
 void HiddenRegions::look_back(const Object &object, GstClockTime begin) {
   if (frames_.front().time > begin) return;
   const Sighting *end = object.seen.data() + object.seen.size(), &last = object.seen.back();
@@ -395,7 +398,7 @@ void HiddenRegions::look_back(const Object &object, GstClockTime begin) {
   }
 }
 
-// Those whom nobody follows are not held either, so that frames stay hidden as long as these would be.
+// Hides all held frames, and later ones (last_crowd_) for as long as the objects that are not followed would be held.
 void HiddenRegions::hide_all_held() {
   last_crowd_ = now_;
   for (Frame &frame : frames_) frame.hidden.whole = frame.hidden.is_crowded = true;
@@ -416,8 +419,8 @@ void HiddenRegions::follow(const RedactSettings &settings) {
       hide_all_held();
   }
   settle();
-  // A held frame may need to know later where an object was before it: with an id at any time, without one when the detector
-  // looks next.
+  // Keeps an object that a later sighting may have to hide in held frames: one with an id at any time, one without an
+  // id only until the detector looks next.
   const GstClockTime hold = nanoseconds(settings.hold), oldest = frames_.front().time;
   if (GST_CLOCK_TIME_IS_VALID(last_crowd_) && now_ - last_crowd_ <= hold)
     frames_.back().hidden.whole = frames_.back().hidden.is_crowded = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Decides which boxes of a frame are hidden. In doubt it hides more: boxes that are missing for a while, where an object must
-// have been before it was found, and the whole frame if nobody looks for objects any more. With `inverse` only the boxes
-// that a frame itself carries count.
+// Decides which boxes of a frame are hidden. In doubt it hides more: objects that are missing for a while, places where
+// an object must have been before it was found, and the whole frame if no detector looks for objects any more. With
+// `inverse`, only the boxes that the frame itself carries count.
 #pragma once
 
 #include <gst/gst.h>
@@ -18,7 +18,7 @@
 
 namespace cudavision {
 
-// The settings by which boxes are chosen. What was chosen by others would show what is to be hidden.
+// The settings with which the boxes of a frame were chosen. If they have changed since, the whole frame is hidden.
 struct HiddenBy {
   std::optional<std::string> type;
   bool inverse = false;
@@ -31,34 +31,33 @@ struct HiddenBy {
 
 struct HiddenFrame {
   bool whole = false;
-  bool is_unseen = false;     // nobody has looked for objects within the timeout
-  bool is_silent = false;     // and the timeout has passed since the scene began
-  bool is_crowded = false;    // there are more boxes, objects or places than are looked at
+  bool is_unseen = false;     // no detector has looked at a frame within the timeout
+  bool is_silent = false;     // is_unseen, and the scene began longer ago than the timeout
+  bool is_crowded = false;    // there are too many boxes, objects or places
   std::vector<Region> boxes;  // within RedactRanges::edge
   HiddenBy by;
 };
 
-// Frames arrive, and leave in the same order; what later frames tell is added to those that have not left. An object is known
-// by the id of its track or, without one, by the overlap of its box with where it is expected. If the overlap is small, the box
-// may be that of somebody else who has just come: it counts as both. A box that a tracker predicts is hidden, and says nothing
-// of its object. Time is that of the timestamps, but a jump counts as one
-// frame.
+// Frames arrive and leave in the same order. What a later frame reveals is added to the frames that have not left. A
+// box is assigned to an object by the id of its track or, without one, by its overlap with where the object is
+// expected. If the overlap is small, the box may be of a newcomer: it counts as both. A box that a tracker predicts is
+// hidden, but is no sighting. Time follows the timestamps, but a jump counts as one frame.
 class HiddenRegions {
  public:
   void restart() { *this = {}; }
-  // The frames have this size, and by the caps this duration or 0. Objects keep their places in the picture.
+  // Call it for new caps. duration: of a frame, 0 if the caps have no rate. Objects keep their places in the picture.
   void follow_caps(Size size, GstClockTime duration);
-  // What comes may show another place: that somebody has looked at frames counts no longer.
+  // Call it if the next frame may show another scene: that a detector looked at earlier frames no longer counts.
   void forget_looks() { last_mark_ = last_box_ = GST_CLOCK_TIME_NONE, scene_ = now_; }
-  // And it may come from another detector.
+  // Call it if the next frame may also come from another detector.
   void forget_detector() { forget_looks(), has_marks_ = false; }
-  // Takes the results that the next frame carries. If the flag asks to stop, some are left out.
+  // Adds the next frame with the results that it carries. If the flag asks to stop, some are left out.
   void arrive(GstBuffer *buffer, const RedactSettings &settings, const StopFlag &stop);
-  // The frame that arrived last does not leave.
+  // Removes the frame that arrived last.
   void drop_last() { frames_.pop_back(); }
-  // None of the frames that have arrived leaves.
+  // Removes all frames.
   void drop_all() { frames_.clear(); }
-  // What is hidden in the next frame that leaves.
+  // Removes the oldest frame, and returns what is hidden in it.
   HiddenFrame leave();
 
  private:
@@ -68,25 +67,25 @@ class HiddenRegions {
   struct Sighting {
     GstClockTime time;
     Place place;
-    GstClockTime begin;  // of those that count as this one
+    GstClockTime begin;  // of the first sighting that was merged into this one
   };
   struct Object {
-    std::uint64_t number;  // grows
+    std::uint64_t number;  // unique; grows with each new object
     GQuark type;
-    guint64 track;               // its id, or 0
+    guint64 track;               // the id of the track, or 0
     GstClockTime first;          // when it was found first
-    GstClockTime since;          // the same if what was found before was another object
-    GstClockTime or_since;       // an earlier time for which this may be so, too; or the same
-    std::vector<Sighting> seen;  // the last ones; never empty
-    int found = 1;               // how often, since it is an object of its own
-    std::uint64_t copy_of = 0;  // the number of the object that this one may be, too, until it is found; or 0
-    bool is_here = false;       // the frame that arrives has a box of it
-    Place expected = {};        // in the frame that arrives
+    GstClockTime since;          // when it was found first if earlier sightings were of another object
+    GstClockTime or_since;       // another possible, earlier value of `since`; or `since`
+    std::vector<Sighting> seen;  // of the last kMotionTime; never empty
+    int found = 1;               // the sightings since it became an object of its own
+    std::uint64_t copy_of = 0;   // the number of the object that it may be instead; 0: none, or it was found
+    bool is_here = false;        // the arriving frame has a box of it
+    Place expected = {};         // its place in the arriving frame
   };
-  // A box may be that of an object.
+  // A possible pair of a box and an object.
   struct Match {
-    GstClockTime last;  // when the object was found last, if the id or the overlap is enough to know it
-    bool is_same;       // by the id
+    GstClockTime last;  // when the object was found last, if the box is surely of it; otherwise 0
+    bool is_same;       // the track ids are equal
     double overlap;
     std::size_t box, object;
   };
@@ -98,7 +97,7 @@ class HiddenRegions {
   struct Frame {
     GstClockTime time;
     HiddenFrame hidden;
-    std::vector<Way> ways = {};  // by increasing numbers of objects
+    std::vector<Way> ways = {};  // sorted by Way::object
   };
   struct Motion {
     double x = 0, y = 0;  // pixels a second
@@ -136,22 +135,22 @@ class HiddenRegions {
   Size size_;
   GstClockTime duration_ = 0;
   GstClockTime now_ = 0, last_gap_ = 0;
-  GstClockTime last_pts_ = GST_CLOCK_TIME_NONE,
-               frame_pts_ = GST_CLOCK_TIME_NONE;  // the latest one, and that of the last frame
+  // The latest timestamp, and that of the last frame.
+  GstClockTime last_pts_ = GST_CLOCK_TIME_NONE, frame_pts_ = GST_CLOCK_TIME_NONE;
   GstClockTime ahead_ = 0;  // what frames without a later timestamp have added since last_pts_
-  GstClockTime scene_ = 0;  // began then
+  GstClockTime scene_ = 0;  // when the scene began
   GstClockTime last_mark_ = GST_CLOCK_TIME_NONE, last_box_ = GST_CLOCK_TIME_NONE;
-  GstClockTime last_crowd_ = GST_CLOCK_TIME_NONE;  // when not all boxes could be followed
-  GstClockTime last_look_ = 0;                     // the frame before this one that a detector has looked at
-  bool has_marks_ = false;                         // the stream has had one
-  std::optional<std::string> type_;                // that was wanted last
+  GstClockTime last_crowd_ = GST_CLOCK_TIME_NONE;  // when there were last too many boxes to follow
+  GstClockTime last_look_ = 0;       // the time of the last frame before this one that was analysed
+  bool has_marks_ = false;           // the detector marks frames
+  std::optional<std::string> type_;  // the property `type` at the last frame
   std::uint64_t objects_so_far_ = 0;
   std::deque<Frame> frames_;
   std::vector<Object> objects_;
   std::vector<AttachedBox> boxes_;
   std::vector<Match> matches_;               // the best ones first
-  std::vector<const Match *> match_of_box_;  // or null
-  std::vector<const Match *> missed_;        // that fits the box best, of objects without a box; or null
+  std::vector<const Match *> match_of_box_;  // the match of each box, or null
+  std::vector<const Match *> missed_;  // for each box, the best match among objects without a box; or null
   std::vector<double> slopes_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The frames that an element holds back, and what came between them.
+// The queue of frames that an element holds back, and of the events between them.
 #pragma once
 
 #include <gst/gst.h>
@@ -15,13 +15,13 @@ class LookBack {
   LookBack &operator=(const LookBack &) = delete;
   ~LookBack() { clear(); }
 
-  // Takes the reference of a frame or a serialised event.
+  // Appends a frame or a serialised event, and takes over the caller's reference.
   void push(GstBuffer *frame) { items_.push_back(GST_MINI_OBJECT_CAST(frame)), ++frames_; }
   void push(GstEvent *event) { items_.push_back(GST_MINI_OBJECT_CAST(event)); }
   bool is_empty() const { return items_.empty(); }
   int frames() const { return frames_; }
   std::size_t events() const { return items_.size() - static_cast<std::size_t>(frames_); }
-  // Takes out what came first, if it is an event or a frame; otherwise null. The caller owns the reference.
+  // Return and remove the first item if it is an event, or a frame; otherwise null. The caller owns the reference.
   GstEvent *take_event() {
     return !is_empty() && GST_IS_EVENT(items_.front()) ? GST_EVENT_CAST(take()) : nullptr;
   }
@@ -30,7 +30,7 @@ class LookBack {
     --frames_;
     return GST_BUFFER_CAST(take());
   }
-  // The pad keeps the events that stick to it, and sends them with the next frame.
+  // Empties the queue. The pad stores the sticky events, and sends them before the next frame.
   void flush(GstPad *source) {
     for (GstMiniObject *item : items_)
       if (GST_IS_EVENT(item) && GST_EVENT_IS_STICKY(item))

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// Reads motion masks and segmentations, and removes metas that are pictures.
 #include "gst/visionredact/picture_metas.h"
 
 #include <gst/cudavision/cudavision.h>
@@ -16,7 +17,7 @@
 namespace cudavision {
 namespace {
 
-// Each may have the size of the frame. If there are more, the whole frame is hidden.
+// The most segmentations that are read, each at most as large as the frame. If there are more, the frame is hidden.
 constexpr std::size_t kMostSegmentations = 32;
 
 bool is_named(const GstCudaVisionTensorMeta &tensor, std::string_view id) {
@@ -50,7 +51,7 @@ bool fits(const GstCudaVisionTensorMeta &map, Size frame) {
          is_whole(map.origin_y, 0) && is_whole(map.step_x, 1) && map.step_x == map.step_y;
 }
 
-// Calls visit with each segmentation that is none of this project's tensors, which tell themselves what they are.
+// Calls visit with each segmentation, but for masks that are also tensors of this project: their ids say what they are.
 template <typename Visit>
 void for_each_foreign_segmentation(GstBuffer *buffer, const RedactSettings &settings, const Visit &visit) {
   const TensorList tensors = tensors_of(buffer);
@@ -65,7 +66,7 @@ void for_each_foreign_segmentation(GstBuffer *buffer, const RedactSettings &sett
       });
 }
 
-// Sets the pixels of the frame that the segmentation selects. Returns false if it cannot be read.
+// Sets the pixels that the segmentation selects to 255 in a picture of the frame. Returns false if it cannot be read.
 bool add_segmentation(const Segmentation &segmentation, ImageView<std::uint8_t> picture) {
   const Region &place = segmentation.place;
   GstVideoMeta *meta = segmentation.mask != nullptr ? gst_buffer_get_video_meta(segmentation.mask) : nullptr;
@@ -132,7 +133,7 @@ Status FrameMasks::read(const Job &job, const RedactSettings &settings, std::vec
   return *readable ? read_segmentations(job, settings, masks, readable) : Status();
 }
 
-// They come in any size, and in the memory of the host.
+// Adds one mask for all segmentations. These have any size and lie in host memory, so it is drawn there.
 Status FrameMasks::read_segmentations(const Job &job, const RedactSettings &settings,
                                       std::vector<RedactMask> *masks, bool *readable) {
   const int width = job.frame.width, height = job.frame.height;
@@ -153,7 +154,7 @@ Status FrameMasks::read_segmentations(const Job &job, const RedactSettings &sett
   return host_picture_.send(job.execution, picture_, pixels);
 }
 
-// Makes an empty picture.
+// Sets *picture to host memory for a picture of this many pixels, all 0.
 Status FrameMasks::take_picture(const Execution &execution, std::size_t pixels, std::uint8_t **picture) {
   if (picture_.size() < pixels) {
     CUDAVISION_TRY(picture_.allocate(execution, pixels));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Metas of a frame that are pictures themselves: masks, which select what is hidden, and those from which people can be
-// recognised.
+// Metas of a frame that are pictures: masks that select what is hidden, and others, in which people can be recognised.
 #pragma once
 
 #include <gst/gst.h>
@@ -18,10 +17,11 @@ namespace cudavision {
 // Whether the frame carries a segmentation that the settings ask for.
 bool has_segmentations(GstBuffer *buffer, const RedactSettings &settings);
 
-// Removes what could be looked at: all tensors but histograms, and segmentations. Boxes, their ids, points and lines stay.
+// Removes the metas in which people can be recognised: all tensors but histograms, and segmentations. Boxes, their ids,
+// points and lines stay.
 void drop_pictures(GstBuffer *buffer);
 
-// Reads masks where the backend works.
+// Provides the masks of a frame in the backend's memory.
 class FrameMasks {
  public:
   void allocate(const Site &site) { context_ = site.context; }
@@ -37,7 +37,7 @@ class FrameMasks {
 
   std::shared_ptr<DeviceContext> context_;  // null on the CPU backend
   std::vector<std::unique_ptr<TensorData>> data_;
-  OwnedBytes picture_;  // of all segmentations, of the frame's size
+  OwnedBytes picture_;  // the mask of all segmentations, of the frame's size
   HostCopy host_picture_;
 };
 

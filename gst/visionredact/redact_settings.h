@@ -14,7 +14,7 @@ namespace cudavision {
 
 enum class OnSilence { hide_all, pass };
 
-// RedactParams::color is not used: it depends on the frame.
+// RedactParams::color is not used: VisionRedactOperation computes it from fill_color for the format of the frame.
 struct RedactSettings : RedactParams {
   std::optional<std::string> type;
   ColorText fill_color = "black";

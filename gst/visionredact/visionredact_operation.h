@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The operation of cudavisionredact: hides what was decided for a frame.
+// The operation of cudavisionredact: hides what HiddenRegions has chosen for a frame.
 #pragma once
 
 #include <atomic>
@@ -17,12 +17,12 @@
 
 namespace cudavision {
 
-// What is known beyond a frame, and lives as long as the element. Used by the streaming thread, also before the start, because
-// GStreamer opens the pads earlier, and by stop, when that thread has left.
+// The state that outlives a frame and an operation. Only the streaming thread uses it, even before start(), because
+// GStreamer activates the pads earlier, and stop(), after that thread has ended.
 struct RedactState : ElementState<RedactSettings> {
   using ElementState::ElementState;
 
-  std::atomic<int> look_back = 0;  // of the last start
+  std::atomic<int> look_back = 0;  // the property at the last start
   HiddenRegions regions;
   LookBack line;
   HiddenFrame hidden;  // what is hidden in the frame that is processed
@@ -52,7 +52,7 @@ class VisionRedactOperation final : public ElementOperation<RedactSettings> {
   std::vector<AttachedBox> boxes_;
   AwaitedType awaited_;
   OwnedBytes map_;
-  ImageView<std::uint8_t> map_view_;  // of the frame, if it is a copy with fewer bits
+  ImageView<std::uint8_t> map_view_;  // for replaced(): where pixels are hidden; empty unless Job::is_copy
   bool whole_ = false;                // the last frame was hidden as a whole
 };
 

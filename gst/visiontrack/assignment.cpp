@@ -14,8 +14,8 @@ Costs transposed(const Costs &costs) {
   return result;
 }
 
-// For matrices that are not higher than wide. Rows and columns have prices whose sum never exceeds the cost of a pair and
-// equals that of each pair in the assignment. One row after the other is added along a shortest path.
+// For matrices with at least as many columns as rows. Rows and columns have prices (dual variables): the sum of two
+// never exceeds the cost of their pair, and equals it for assigned pairs. Shortest paths add one row after the other.
 class Assignment {
  public:
   Assignment(const Costs &costs, const StopFlag &stop)
@@ -42,7 +42,7 @@ class Assignment {
 
   int &row_of(int column) { return row_of_[size(column)]; }
 
-  // Dijkstra's algorithm over the columns, from `start` to the nearest free one.
+  // Adds a row: finds the shortest path from it to a free column by Dijkstra's algorithm, and reassigns the rows on it.
   void add(int start) {
     std::fill(distance_.begin(), distance_.end(), std::numeric_limits<double>::infinity());
     std::fill(reached_.begin(), reached_.end(), char{0});
@@ -60,8 +60,8 @@ class Assignment {
       row_of(column) = before_[size(column)] == kNone ? start : row_of(before_[size(column)]);
   }
 
-  // Takes the ways from a row, which was reached from the column `last`, into account. Returns the nearest column that is not
-  // reached; of equally near ones a free one, which ends the path.
+  // Updates the distances by the edges from a row, which was reached through the column `last`. Returns the nearest
+  // column that is not reached; among equally near ones a free one, which ends the path.
   int step(int row, int last, double length) {
     const double *costs = costs_.values.data() + size(row) * size(costs_.columns);
     const double spent = length - row_price_[size(row)];
@@ -92,8 +92,8 @@ class Assignment {
   const StopFlag &stop_;
   std::vector<double> row_price_, column_price_;
   std::vector<int> row_of_;
-  // Of the row that is being added: how far each column is, the column before on the way there (none: the row itself), and
-  // which ones the path has reached.
+  // While a row is added: how far each column is, the column before it on the path (kNone if the path comes directly
+  // from the row), and which columns are reached.
   std::vector<double> distance_;
   std::vector<int> before_;
   std::vector<char> reached_;

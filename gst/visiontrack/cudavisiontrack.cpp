@@ -8,8 +8,8 @@
  * cudavisiontrack finds out which regions of interest and which object detections of successive frames show the same
  * object, whoever attached them: #GstVideoRegionOfInterestMeta and, from GStreamer 1.24 on, object detections of
  * GstAnalytics. All boxes of a track have the same type. The method is SORT (A. Bewley, Z. Ge, L. Ott, F. Ramos and
- * B. Upcroft, "Simple Online and Realtime Tracking", ICIP 2016): a Kalman filter predicts where each box goes, and boxes
- * are assigned to predictions by their intersection over union.
+ * B. Upcroft, "Simple Online and Realtime Tracking", ICIP 2016): a Kalman filter predicts where each box goes, and
+ * boxes are assigned to predictions by their intersection over union.
  *
  * Each region whose track is confirmed gets the parameter `tracking`, a #GstStructure with the fields `id` (guint64,
  * from 1 on), `frames` (gint64, frame durations since the first box of the track), and `x`, `y`, `width`, `height`
@@ -17,17 +17,18 @@
  * change, nor does its own `id`, which is unique within the frame alone. A detection is related to a tracking item of
  * GstAnalytics with the same id.
  *
- * The filter predicts over the time that passes between frames, so that tracks go on if frames are missing. On frames at
- * which a detector has not looked, as its marks say (gst_cuda_vision_buffer_mark_analysed()), the element attaches the
- * predictions as regions; their structure `tracking` has the field `predicted` (gboolean).
+ * The filter predicts over the time that passes between frames, so that tracks go on if frames are missing. On frames
+ * at which a detector has not looked, as its marks say (gst_cuda_vision_buffer_mark_analysed()), the element attaches
+ * the predictions as regions; their structure `tracking` has the field `predicted` (gboolean).
  *
  * A flush, the start of another stream, a change of direction, caps of another size, a timestamp that goes back and an
- * unusually long pause end all tracks, unless a single frame had a stray timestamp. Ids are not used again. A box that has
- * an id of a tracker before this one keeps it, and this one gives other ids.
+ * unusually long pause end all tracks, unless a single frame had a stray timestamp. Ids are not used again. A box that
+ * already has an id of an upstream tracker keeps it, and this element gives other ids.
  *
  * ## Example launch line
  * |[
- * gst-launch-1.0 -q filesrc location=street.mp4 ! decodebin ! videoconvert ! cudahog model=people display=false ! cudavisiontrack ! cudavisionjson ! fakesink
+ * gst-launch-1.0 -q filesrc location=street.mp4 ! decodebin ! videoconvert ! cudahog model=people display=false ! \
+ *   cudavisiontrack ! cudavisionjson ! fakesink
  * ]|
  *
  * Since: 0.3
@@ -64,8 +65,8 @@ struct TrackSettings : TrackerSettings {
   std::optional<std::string> type;
 };
 
-// What was known before a frame whose timestamp has jumped. Some recorders send a single frame with a stray timestamp now
-// and then: if the next frame follows the one before the jump, the tracks go on.
+// The state before a frame whose timestamp has jumped. Some recorders send a single frame with a stray timestamp now
+// and then: if the next frame follows the one before the jump, the tracks go on from this state.
 struct BeforeJump {
   SortTracker::State tracks;
   FrameSteps steps;
@@ -74,16 +75,16 @@ struct BeforeJump {
 struct TrackState {
   TrackSettings settings;  // protected by the object lock
   StopFlag stop;           // set while the element flushes or stops
-  // Used by the streaming thread, also before the start, because GStreamer opens the pads earlier, and by stop, when that thread
-  // has left.
+  // The streaming thread uses these, also before start(), because GStreamer opens the pads earlier. stop() uses them
+  // when that thread has ended.
   SortTracker tracker;
   FrameSteps steps;
-  std::optional<BeforeJump> before_jump;  // while the last frame is the first one behind a jump
+  std::optional<BeforeJump> before_jump;  // set if the last frame was the first one after a jump
   StreamId stream_id;
   SearchedTypes searched;
-  std::vector<AttachedBox> boxes;  // of a frame
-  std::vector<TypedBox> places;    // of `boxes`
-  Size size;                       // of the caps
+  std::vector<AttachedBox> boxes;  // of the current frame
+  std::vector<TypedBox> places;    // of `boxes`, in the same order
+  Size size;                       // of the frames, by the caps
   std::atomic<bool> started = false;
   bool warned = false;
   AwaitedResults awaited_boxes;
@@ -123,7 +124,7 @@ void restart(GstCudaVisionTrack *track) {
   track->state->searched.restart();
 }
 
-// Trackers in a row give different ids: each tells those behind it, by a sticky event, how many there are up to it.
+// Trackers in series give different ids: each sends downstream, by a sticky event, how many there are up to itself.
 constexpr const char *kTrackersEvent = "GstCudaVisionTrackers";
 
 void tell_trackers_behind(GstCudaVisionTrack *track) {
@@ -162,7 +163,7 @@ gboolean stop(GstBaseTransform *transform) {
   return TRUE;
 }
 
-// The state change would otherwise wait for the frame that is being processed.
+// Cancels the work on the current frame, so that the state change need not wait for it.
 GstStateChangeReturn change_state(GstElement *element, GstStateChange change) {
   if (change == GST_STATE_CHANGE_PAUSED_TO_READY)
     GST_CUDA_VISION_TRACK(element)->state->stop.request(StopReason::stop);
@@ -182,7 +183,8 @@ gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
   return TRUE;
 }
 
-// A segment whose time goes on is the same video at another rate, or from the next file.
+// Whether an event ends all tracks. A segment ends them only if the direction of playback changes. Otherwise it may be
+// the same video at another rate, or the next file: if its timestamps go on, so do the tracks.
 bool ends_tracks(GstCudaVisionTrack *track, GstEvent *event) {
   switch (GST_EVENT_TYPE(event)) {
     case GST_EVENT_FLUSH_STOP:
@@ -204,13 +206,13 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   auto *track = GST_CUDA_VISION_TRACK(transform);
   const GstEventType type = GST_EVENT_TYPE(event);
   if (type == GST_EVENT_FLUSH_START) track->state->stop.request(StopReason::flush);
-  // All others are serialised with the frames.
+  // All events that are handled below are serialised with the frames.
   if (type == GST_EVENT_FLUSH_STOP) track->state->stop.withdraw(StopReason::flush);
   guint64 count = 0;
   if (gst_event_has_name(event, kTrackersEvent) &&
       gst_structure_get_uint64(gst_event_get_structure(event), "count", &count)) {
     follow_trackers(track, count);
-    gst_event_unref(event);  // those behind have been told a greater count
+    gst_event_unref(event);  // downstream already has a greater count from this element
     return TRUE;
   }
   if (ends_tracks(track, event)) restart(track);
@@ -237,14 +239,14 @@ void warn_of_too_many(GstCudaVisionTrack *track) {
       (nullptr));
 }
 
-// Boxes that have an id keep it, and are none of this tracker's.
+// Removes the boxes that have an id of another tracker, and learns from the ids how many trackers are upstream.
 void leave_boxes_of_other_trackers(GstCudaVisionTrack *track) {
   for (const AttachedBox &box : track->state->boxes)
     if (box.track != 0) follow_trackers(track, (box.track - 1) / SortTracker::kIdsOfTracker + 1);
   std::erase_if(track->state->boxes, [](const AttachedBox &box) { return box.track != 0; });
 }
 
-// Posts one warning if no boxes come, and one if boxes of another type than the wanted one come.
+// Posts one warning if no boxes come, and one if only boxes of types other than `type` come.
 void warn_of_absence(GstCudaVisionTrack *track, GstBuffer *buffer, const TrackSettings &settings) {
   TrackState *state = track->state;
   if (state->awaited_boxes.are_missing(buffer, AwaitedResults::Kind::boxes))
@@ -274,7 +276,7 @@ void collect_boxes_of(GstCudaVisionTrack *track, GstBuffer *buffer, const TrackS
   for (const AttachedBox &own : state->boxes) state->places.push_back(typed_box(own));
 }
 
-// The time that has passed. Sets tracks aside at a jump, and takes them back if the jump was a single frame.
+// Returns the step to the next frame. At a jump, sets the tracks aside; takes them back if a single frame had jumped.
 FrameStep step_to(TrackState *state, GstClockTime pts, bool reverse, TrackSettings *settings) {
   const auto next = [&](FrameSteps *steps) {
     const FrameStep step = steps->next(pts, reverse);
@@ -301,7 +303,7 @@ GstFlowReturn take_frame(GstCudaVisionTrack *track, GstBuffer *buffer) {
   TrackSettings settings = Properties::snapshot(track);
   state->stream_id.take_frame();
   collect_boxes_of(track, buffer, settings);
-  // Detectors skip frames that are marked as gaps.
+  // Detectors skip gap frames, so a gap frame without boxes or a mark tells nothing.
   if (GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) && state->boxes.empty() && !has_mark(buffer))
     return GST_FLOW_OK;
   const GstSegment &segment = GST_BASE_TRANSFORM(track)->segment;
@@ -367,7 +369,7 @@ static void gst_cuda_vision_track_class_init(GstCudaVisionTrackClass *klass) {
       "Gives regions of interest and object detections an identity over time (SORT)", PACKAGE_AUTHOR);
   cudavision::add_any_video_pads(element);
   element->change_state = GST_DEBUG_FUNCPTR(change_state);
-  gst_cuda_vision_analysis_meta_api_get_type();  // frames from other processes keep a mark that is known
+  gst_cuda_vision_analysis_meta_api_get_type();  // else GStreamer drops marks from other processes
   GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
   transform->start = GST_DEBUG_FUNCPTR(start);
   transform->stop = GST_DEBUG_FUNCPTR(stop);

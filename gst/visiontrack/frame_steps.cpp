@@ -9,11 +9,11 @@
 namespace cudavision {
 namespace {
 
-// No two common frame rates have these ratios, so that jitter does not change what is decided.
+// Thresholds for ratios of durations. No two common frame rates have these ratios, so jitter does not change decisions.
 constexpr double kLeastRatio = 0.77, kMostRatio = 1 / kLeastRatio, kMostOff = 0.23;
-// Caps whose rate is exceeded by the frames that arrive more than this many times do not tell the rate.
+// If the rate of the caps is more than this many times the rate at which frames arrive, the caps are not believed.
 constexpr double kMostMissing = 16;
-constexpr std::size_t kEnough = 5;  // distances to contradict the caps
+constexpr std::size_t kEnough = 5;  // distances that are needed to contradict the caps
 constexpr GstClockTime kGrid = 100 * GST_USECOND;
 
 double ratio(GstClockTime a, GstClockTime b) { return static_cast<double>(a) / static_cast<double>(b); }
@@ -22,7 +22,7 @@ bool is_similar(GstClockTime a, GstClockTime b) {
   return ratio(a, b) > kLeastRatio && ratio(a, b) < kMostRatio;
 }
 
-// Rounds to 1/64 first: half frames, such as from 20 frames a second to 30, are then the same with jitter.
+// The distance in frame durations. Rounds to 1/64 first, so that 1.5 (1/20 s by 1/30 s) rounds alike with jitter.
 int rounded_frames(GstClockTime distance, GstClockTime duration) {
   constexpr guint64 kMost = guint64{64} * (G_MAXINT / 2);
   return static_cast<int>((std::min(gst_util_uint64_scale_round(distance, 64, duration), kMost) + 32) / 64);
@@ -34,7 +34,7 @@ void FrameSteps::follow_caps(GstClockTime duration) {
   if (duration == caps_duration_) return;
   caps_duration_ = duration;
   recent_.clear();
-  if (!GST_CLOCK_TIME_IS_VALID(last_pts_)) duration_ = duration;  // of a stream that begins
+  if (!GST_CLOCK_TIME_IS_VALID(last_pts_)) duration_ = duration;  // no timestamp has come yet
 }
 
 void FrameSteps::restart() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Attaches to a frame what the tracker says of it.
+// Attaches the results of the tracker to a frame.
 #pragma once
 
 #include <gst/gst.h>
@@ -12,11 +12,11 @@
 
 namespace cudavision {
 
-// The place of a box. Its tag says which metas hold the box: predictions are attached in the same form.
+// The box for the tracker. Its tag says whether it is a region, a detection or both; its predictions become the same.
 TypedBox typed_box(const AttachedBox &box);
 
-// Gives the boxes their identities, and adds the predictions that lie in the frame, which has this size (0x0: not known). now: as
-// it was given to the tracker.
+// Attaches the identities of the boxes, and the predictions that are inside the frame. frame: its size; 0x0 if it is
+// not known. now: the time that was given to SortTracker::next().
 void attach_identities(GstBuffer *buffer, const std::vector<AttachedBox> &boxes, const TrackedFrame &tracked,
                        Size frame, GstClockTime now);
 

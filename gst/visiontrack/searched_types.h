@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What detectors have looked for in a frame, by the marks that they attach.
+// Finds out by the marks of detectors which types of objects they have looked for in a frame.
 #pragma once
 
 #include <gst/gst.h>
@@ -11,19 +11,19 @@
 
 namespace cudavision {
 
-// Boxes of a type tell that somebody looked for it. If there are none, a mark tells. Detectors that attach no marks are taken to
-// look at every frame: without any mark for a type in the stream, the type counts as looked for.
+// Detectors have looked for a type in a frame if it has boxes of the type or a mark for it (mark_analysed()), or if the
+// stream has had no mark for the type: detectors without marks are taken to look at every frame.
 class SearchedTypes {
  public:
   void restart() { marked_types_.clear(), is_marked_ = false; }
-  // Of a frame and its boxes. Both stay in use until the next call.
+  // Returns what was looked for in a frame with these boxes. The result refers to this object and the buffer.
   Search take(GstBuffer *buffer, const std::vector<TypedBox> &boxes);
 
  private:
   bool is_marked(GstBuffer *buffer, GQuark type);
 
-  bool is_marked_ = false;         // any frame of the stream
-  std::set<GQuark> marked_types_;  // of boxes that some frame of the stream is marked for
+  bool is_marked_ = false;         // a frame of the stream has had a mark
+  std::set<GQuark> marked_types_;  // types of boxes for which the stream has had a mark
 };
 
 // Whether a detector has marked the frame, for any type.

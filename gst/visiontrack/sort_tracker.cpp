@@ -10,9 +10,9 @@ namespace cudavision {
 namespace {
 
 constexpr ConstantVelocity::Noise kCentre{10, 10000, 1, 0.01, 1}, kArea{10, 10000, 1, 0.0001, 10},
-    kRatio{10, 0, 1, 0, 10};  // no velocity: it begins at 0 and has no variance
+    kRatio{10, 0, 1, 0, 10};  // the ratio has no velocity: it begins at 0 and has no variance
 
-// At most 0 if they have nothing in common.
+// The length that two intervals have in common; at most 0 if they do not overlap.
 double overlap(double a, double a_length, double b, double b_length) {
   return std::min(a + a_length, b + b_length) - std::max(a, b);
 }
@@ -20,16 +20,16 @@ double overlap(double a, double a_length, double b, double b_length) {
 double intersection_over_union(const TypedBox &a, const TypedBox &b) {
   if (a.type != b.type) return 0;
   const double width = overlap(a.x, a.width, b.x, b.width);
-  if (width <= 0) return 0;  // as most pairs
+  if (width <= 0) return 0;  // most pairs end here
   const double height = overlap(a.y, a.height, b.y, b.height);
   if (height <= 0) return 0;
   const double common = width * height;
   return common / (a.width * a.height + b.width * b.height - common);
 }
 
-// The rows' columns if no row and no column has more than one value above the threshold, and any has one. Then nothing has
-// to be weighed against anything. It is also a better answer: pairs that overlap too little, and are rejected later, could
-// outweigh one that overlaps enough.
+// Returns the column of each row, or -1, if the choice is clear: there are overlaps above the threshold, and no row or
+// column has more than one. This is also better than the least costs, where pairs that overlap too little, and are
+// rejected later, could outweigh one that overlaps enough. negative: the overlaps, negated.
 std::optional<std::vector<int>> only_pairs(const Costs &negative, double threshold) {
   std::vector<int> columns(static_cast<std::size_t>(negative.rows), -1);
   std::vector<bool> taken(static_cast<std::size_t>(negative.columns));
@@ -171,7 +171,7 @@ void SortTracker::follow_trackers(guint64 count) {
   restart();
 }
 
-// Frames that are missing as never before are a pause. If they alone are too many, nothing goes on.
+// Tracks end if the timestamp went back, or at an unusually long step that alone exceeds the maximum age.
 bool SortTracker::ends_tracks(const TrackerSettings &settings, const FrameStep &step) {
   const bool is_long =
       settings.max_age_time != 0 ? step.time > settings.max_age_time : step.frames - 1 > settings.max_age;
@@ -203,7 +203,7 @@ TrackedFrame SortTracker::next(const std::vector<TypedBox> &boxes, const Tracker
     const bool is_sought = search.includes(track.type()), is_too_old = track.is_too_old(settings);
     if (is_sought) track.miss();
     if (track.is_shown() && !is_too_old) result.predictions.push_back(identity_of(track));
-    // A track that nobody looks for waits.
+    // If nobody looked for its type, a track that is too old is kept, but not beyond kMostSteps frames without a box.
     return is_too_old && (is_sought || track.frames_without_box() > kMostSteps);
   });
   return result;

@@ -2,15 +2,15 @@
 // Gives boxes an identity over time: A. Bewley, Z. Ge, L. Ott, F. Ramos and B. Upcroft, "Simple Online and Realtime
 // Tracking", ICIP 2016.
 //
-// Each track has a Kalman filter of constant velocity (section 3.2) with the state [u, v, s, r, u', v', s']: the centre of the
-// box, its area and its ratio of width to height, which has no velocity. Boxes of a frame are assigned to the boxes that
-// the filters predict so that the sum of the intersections over union is largest (section 3.3), unless the pairs that overlap
-// enough leave no choice. A box without a track begins one; a track without a box for a number of frames ends (section
-// 3.4). The variances are those of the authors' program.
+// Each track has a Kalman filter of constant velocity (section 3.2) with the state [u, v, s, r, u', v', s']: the centre
+// of the box, its area and its ratio of width to height, which has no velocity. Boxes of a frame are assigned to the
+// boxes that the filters predict so that the sum of the intersections over union is largest (section 3.3), unless the
+// pairs that overlap enough leave no choice. A box without a track begins one; a track without a box for a number of
+// frames ends (section 3.4). The variances are those of the authors' program.
 //
-// The paper's frames all arrive, and the detector looks at all of them. Here frames may be missing, and detectors may skip
-// some. The filters predict over the time that has passed, in steps of a frame duration. A frame in which nobody looked for
-// a type of objects says nothing against the tracks of this type.
+// In the paper, all frames arrive, and the detector looks at all of them. Here frames may be missing, and detectors may
+// skip some. The filters predict over the time that has passed, in steps of a frame duration. A frame in which no
+// detector looked for a type of objects is not a miss for tracks of this type.
 #pragma once
 
 #include <glib.h>
@@ -30,7 +30,7 @@ namespace cudavision {
 struct TypedBox {
   GQuark type = 0;
   double x = 0, y = 0, width = 0, height = 0;
-  unsigned tag = 0;  // of the caller, who finds it in the box of the track's next identities
+  unsigned tag = 0;  // set by the caller; the identities of the track return that of its last box
 };
 
 struct TrackerSettings {
@@ -45,11 +45,11 @@ struct TrackerSettings {
   friend bool operator==(const TrackerSettings &, const TrackerSettings &) = default;
 };
 
-// What a filter says of one number. Its variances and those of its velocity need not be kept for all seven numbers of the
-// state together: the filter starts without covariances between the four, and none ever arises.
+// A Kalman filter of one number and its velocity. Four of them make up the paper's filter of seven numbers, whose
+// covariances between the four start at 0 and stay 0.
 class ConstantVelocity {
  public:
-  // The variances of a first estimate, of what a frame adds, and of a measurement.
+  // The variances of a first estimate, of the noise that each frame adds, and of a measurement.
   struct Noise {
     double first, first_velocity, added, added_velocity, measured;
   };
@@ -59,7 +59,7 @@ class ConstantVelocity {
   double value() const { return value_; }
   double velocity() const { return velocity_; }
   void stop() { velocity_ = 0; }
-  // The steps of predict() become longer by this factor.
+  // Makes all later steps of predict() longer by this factor.
   void scale(double factor);
   void predict();
   void measure(double value);
@@ -76,19 +76,19 @@ class Track {
 
   guint64 id() const { return id_; }
   guint64 first_seen() const { return first_seen_; }
-  // The box that the filter estimates; none if it is no box any more.
+  // The box that the filter estimates; nullopt if its numbers are not finite.
   std::optional<TypedBox> box() const;
   GQuark type() const { return type_; }
   void predict(const FrameStep &step);
   void take(const TypedBox &box, guint64 time);
-  // A frame in which somebody looked for the object has no box of it.
+  // Call it if a detector looked for the type in a frame that has no box of this track.
   void miss() { hits_in_succession_ = 0, is_shown_ = false; }
   bool is_too_old(const TrackerSettings &settings) const;
   std::int64_t frames_without_box() const { return frames_without_box_; }
   std::int64_t hits_in_succession() const { return hits_in_succession_; }
   std::int64_t frames() const { return frames_; }
   guint64 last_seen() const { return last_seen_; }
-  // True if the last frame in which somebody looked for the object has a box with its identity.
+  // True if the track had a box with its identity in the last frame in which a detector looked for its type.
   bool is_shown() const { return is_shown_; }
   void show(bool shown) { is_shown_ = shown; }
 
@@ -103,24 +103,24 @@ class Track {
   bool is_shown_ = false;
 };
 
-// What is known of a box.
+// What the tracker tells of an object.
 struct Identity {
-  guint64 id;           // never used again
+  guint64 id;           // of the track; never used again
   guint64 first_seen;   // the time of the track's first box, as it was given to next()
-  guint64 last_seen;    // of its last box
+  guint64 last_seen;    // the time of the track's last box
   std::int64_t frames;  // frame durations since the first box
   TypedBox box;         // as the filter estimates it
 };
 
-// What somebody looked for in a frame.
+// What detectors looked for in a frame.
 struct Search {
   bool is_any = true;
   std::function<bool(GQuark type)> includes = [](GQuark) { return true; };  // true for the types of all boxes
 };
 
 struct TrackedFrame {
-  std::vector<std::optional<Identity>> boxes;  // of each box whose track is confirmed
-  // Where objects are that nobody looked for. Each had a box with an identity when somebody last looked for it.
+  std::vector<std::optional<Identity>> boxes;  // one for each box; nullopt if its track is not confirmed
+  // The boxes of objects that no detector looked for. Each had an identity when a detector last looked for its type.
   std::vector<Identity> predictions;
 };
 
@@ -128,38 +128,38 @@ class SortTracker {
  public:
   // Bounds of the time and the memory that a frame may take: half a second, and some megabytes.
   static constexpr int kMostBoxes = 512, kMostTracks = 1024;
-  // The ids of one tracker are those from 1 on; of the tracker behind n others, those from n of these blocks on.
+  // Each tracker has a block of ids: with n trackers upstream, the ids from n * kIdsOfTracker + 1 on.
   static constexpr guint64 kIdsOfTracker = 1'000'000'000'000, kMostTrackers = 1000;
-  // Takes the boxes of the next frame, at most kMostBoxes, whose sides are positive. In the first min_hits frames in which
-  // somebody looked for anything all tracks are confirmed. While there are kMostTracks, none begins. time: of the frame,
-  // in any unit. If the flag asks to stop, the result is useless, and restart() must follow.
+  // Takes the boxes of the next frame, at most kMostBoxes, whose sides are positive. In the first min_hits frames in
+  // which a detector looked for anything, all tracks are confirmed. While there are kMostTracks, no track begins. time:
+  // of the frame, in any unit. If the flag asks to stop, the result is useless, and restart() must follow.
   TrackedFrame next(const std::vector<TypedBox> &boxes, const TrackerSettings &settings,
                     const FrameStep &step, guint64 time, const Search &search, const StopFlag &stop);
-  // The next frame does not follow the last one. Ids are not used again.
+  // Ends all tracks, because the next frame does not follow the last one. Ids are not used again.
   void restart() { tracks_.clear(), frames_ = 0; }
-  // Whether no track can go on over this step.
+  // Whether this step ends all tracks.
   static bool ends_tracks(const TrackerSettings &settings, const FrameStep &step);
-  // All tracks, which can be taken back later.
+  // What set_aside() returns and take_back() restores.
   struct State {
     std::vector<Track> tracks;
     std::int64_t frames = 0;
   };
-  // Leaves none.
+  // Removes all tracks and returns them.
   State set_aside() { return {std::exchange(tracks_, {}), std::exchange(frames_, 0)}; }
-  // Ends those that have begun since.
+  // Replaces all tracks by those that were set aside.
   void take_back(State state) { tracks_ = std::move(state.tracks), frames_ = state.frames; }
-  // There are this many trackers before this one. All tracks end if there are more than was known before.
+  // Tells how many trackers are upstream. All tracks end if there are more than was known before.
   void follow_trackers(guint64 count);
-  // Begins anew, as the only tracker as far as is known. Ids are not used again.
+  // Ends all tracks, and forgets the trackers upstream. Ids are not used again.
   void start() { restart(), trackers_before_ = 0; }
   guint64 trackers_before() const { return trackers_before_; }
 
  private:
   void predict(const FrameStep &step);
-  // The track of each box, as an index of tracks_, or -1. Each box has one unless there are kMostTracks.
+  // Assigns boxes to tracks; others begin tracks, up to kMostTracks. Returns an index of tracks_ for each box, or -1.
   std::vector<int> tracks_of(const std::vector<TypedBox> &boxes, double threshold, guint64 time,
                              const StopFlag &stop);
-  // The same before tracks begin; *new_boxes: those without one, in the order of their ids.
+  // Assigns boxes to existing tracks, as tracks_of() returns them. *new_boxes: the others, in the order of new ids.
   std::vector<int> assign(const std::vector<TypedBox> &boxes, double threshold, const StopFlag &stop,
                           std::vector<int> *new_boxes) const;
 

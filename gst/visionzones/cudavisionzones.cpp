@@ -5,24 +5,26 @@
  * @title: cudavisionzones
  * @short_description: Counts objects that cross lines, and that are in zones
  *
- * cudavisionzones reads the regions of interest and the object detections of GstAnalytics that have the id of a track, by
- * #element-cudavisiontrack or any other tracker. It tells which of them cross a line and in which direction, which enter and leave
- * a polygon, who stays long in it, and when it is crowded.
+ * cudavisionzones reads the regions of interest and the object detections of GstAnalytics that have the id of a track,
+ * by #element-cudavisiontrack or any other tracker. It tells which of them cross a line and in which direction, which
+ * enter and leave a polygon, who stays long in it, and when it is crowded.
  *
  * The lines and polygons come from a file in JSON (`location`) or from a text of the same form (`zones`):
- * `{"lines": [{"name": "door", "from": [320, 100], "to": [320, 300]}]}`. `cudavisionzones.schema.json` is the JSON Schema.
+ * `{"lines": [{"name": "door", "from": [320, 100], "to": [320, 300]}]}`. The schema is `cudavisionzones.schema.json`.
  *
  * Each event is posted as an element message `cudavisionzones`, with the fields `event` (`cross`, `enter`, `leave`,
- * `dwell`, `crowd` or `wrong-way`), `name` (of the line or polygon), `running-time` (guint64) and, but for `crowd`, `id`
- * (guint64), `type`, `x` and `y` (doubles, the anchor in pixels). `cross` has `direction`; `leave`, `dwell` and `crowd` have
- * `duration` (guint64, nanoseconds); `crowd` has `count` (guint64).
+ * `dwell`, `crowd` or `wrong-way`), `name` (of the line or polygon), `running-time` (guint64) and, but for `crowd`,
+ * `id` (guint64), `type`, `x` and `y` (doubles, the anchor in pixels). `cross` has `direction`; `leave`, `dwell` and
+ * `crowd` have `duration` (guint64, nanoseconds); `crowd` has `count` (guint64).
  *
- * Each frame gets a #GstCustomMeta `GstCudaVisionZonesMeta`. Its structure has the lists `events`, `zones` (the counters) and
- * `shapes`. #element-cudavisionjson writes the first two, #element-cudavisionoverlay draws all.
+ * Each frame gets a #GstCustomMeta `GstCudaVisionZonesMeta`. Its structure has the lists `events`, `zones` (the
+ * counters) and `shapes`. #element-cudavisionjson writes the first two, #element-cudavisionoverlay draws all.
  *
  * ## Example launch line
  * |[
- * gst-launch-1.0 -q filesrc location=street.mp4 ! decodebin ! videoconvert ! cudahog model=people display=false ! cudavisiontrack ! cudavisionzones zones='{"lines": [{"name": "door", "from": [320, 100], "to": [320, 300]}]}' ! cudavisionjson ! fakesink
+ * gst-launch-1.0 -q filesrc location=street.mp4 ! decodebin ! videoconvert ! cudahog model=people display=false \
+ *   ! cudavisiontrack ! cudavisionzones zones='{"lines": [{"name": "door", "from": [320, 100], "to": [320, 300]}]}' \
+ *   ! cudavisionjson ! fakesink
  * ]|
  *
  * Since: 0.3
@@ -56,24 +58,24 @@ namespace {
 
 using namespace cudavision;
 
-// A bound of the messages of a frame.
+// The most events of a frame that are attached and posted as messages. Events beyond it are only counted.
 constexpr std::size_t kMostEvents = 1024;
 
 struct ZonesState {
   ZoneSettings settings;  // protected by the object lock
   StopFlag stop;          // set while the element flushes or stops
-  // What the start has read; used by the start, and then by the first frame.
+  // Set by start(), then used by the streaming thread: its first frame moves first_plan to `plan`.
   ZoneSource source;
   std::optional<ZonePlan> first_plan;
-  // Used by the streaming thread, also before the start, because GStreamer opens the pads earlier, and by stop, when that thread
-  // has left.
+  // Only the streaming thread uses these members, even before start(), because GStreamer activates the pads earlier,
+  // and stop(), after that thread has ended.
   ZonePlan plan;
   ZoneCounter counter;
   ZoneClock clock;
   StreamId stream_id;
-  Size size;  // of the caps
+  Size size;  // of the frames, by the caps
   std::vector<AttachedBox> boxes;
-  std::vector<CountedBox> counted;  // of `boxes`: those with an id
+  std::vector<CountedBox> counted;  // those of `boxes` that have a track id
   std::atomic<bool> started = false;
   AwaitedResults awaited_boxes;
   Patience awaited_ids;
@@ -106,7 +108,7 @@ namespace {
 
 using Properties = PropertyTable<ZoneSettings>;
 
-constexpr const char *kMemory = "the zones";  // for which there may be none
+constexpr const char *kMemory = "the zones";  // what error messages say there is no memory for
 
 void warn_once(GstCudaVisionZones *zones, bool *warned, const char *text) {
   if (!std::exchange(*warned, true)) GST_ELEMENT_WARNING(zones, STREAM, FAILED, ("%s", text), (nullptr));
@@ -152,7 +154,7 @@ gboolean stop(GstBaseTransform *transform) {
   return protect(transform, kMemory, FALSE, [zones] { return end(zones->state), TRUE; });
 }
 
-// The state change would otherwise wait for the frame that is being processed.
+// Asks the streaming thread to stop: the change to READY would otherwise wait until the current frame is processed.
 GstStateChangeReturn change_state(GstElement *element, GstStateChange change) {
   if (change == GST_STATE_CHANGE_PAUSED_TO_READY)
     GST_CUDA_VISION_ZONES(element)->state->stop.request(StopReason::stop);
@@ -176,7 +178,7 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   ZonesState *state = zones->state;
   const GstEventType type = GST_EVENT_TYPE(event);
   if (type == GST_EVENT_FLUSH_START) state->stop.request(StopReason::flush);
-  // All others are serialised with the frames.
+  // Only flush-start may come while a frame is processed. All events below are serialised with the frames.
   if (type == GST_EVENT_FLUSH_STOP) state->stop.withdraw(StopReason::flush);
   const bool is_other = type == GST_EVENT_STREAM_START && state->stream_id.changes(event);
   if (type == GST_EVENT_FLUSH_STOP || is_other) restart(state);
@@ -202,7 +204,7 @@ void follow_settings(GstCudaVisionZones *zones) {
                         ("%s: the last valid zones stay in force", status.text().c_str()), (nullptr));
 }
 
-// Posts a warning if no boxes come, or only boxes without ids.
+// Posts a warning if for 5 s frames have carried no boxes, or only boxes without a track id.
 void warn_of_absence(GstCudaVisionZones *zones, GstBuffer *buffer) {
   ZonesState *state = zones->state;
   if (state->awaited_boxes.are_missing(buffer, AwaitedResults::Kind::boxes))
@@ -271,7 +273,7 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
 
 // --- the class ---
 
-// Each new value counts, also one that is equal: the file may be another one.
+// Makes a property that has the plan read again whenever it is set, even to an equal value: the file may have changed.
 Property<ZoneSettings> source_property(PropertyText text, std::optional<std::string> ZoneSettings::*member) {
   Property<ZoneSettings> property = string_property<ZoneSettings>(text, member);
   property.set = [set = property.set](ZoneSettings &settings, const GValue *value) {

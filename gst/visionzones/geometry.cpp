@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// Crossings, polygons and clipping in fixed point.
 #include "gst/visionzones/geometry.h"
 
 #include <algorithm>
@@ -12,9 +13,9 @@ struct RealPoint {
   double x, y;
 };
 
-// The part of the polygon on one side of a vertical or a horizontal line: I. E. Sutherland and G. W. Hodgman, "Reentrant Polygon
-// Clipping", Communications of the ACM, 1974. along: the coordinate that the line limits; sign: 1 to keep what is not
-// less than the limit, -1 to keep what is not more.
+// Clips the polygon at a vertical or horizontal line and returns the part on one side: I. E. Sutherland and G. W.
+// Hodgman, "Reentrant Polygon Clipping", Communications of the ACM, 1974. along: the coordinate that is compared with
+// the limit. sign: 1 keeps coordinates of at least the limit, -1 those of at most the limit.
 std::vector<RealPoint> clipped(const std::vector<RealPoint> &polygon, double RealPoint::*along, double limit,
                                int sign) {
   std::vector<RealPoint> kept;
@@ -54,7 +55,7 @@ Crossing crossing(const Segment &segment, FixedPoint p, FixedPoint q) {
   const bool was_right = turn(segment.from, segment.to, p) >= 0,
              is_right = turn(segment.from, segment.to, q) >= 0;
   if (was_right == is_right) return Crossing::none;
-  // Computed from left to right, so that the way back crosses at the same place.
+  // Always runs from the left side of the segment to its right side, so that the way back gives the same result.
   const FixedPoint left = was_right ? q : p, right = was_right ? p : q;
   if (turn(left, right, segment.from) < 0 || turn(left, right, segment.to) >= 0) return Crossing::none;
   return is_right ? Crossing::to_right : Crossing::to_left;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Points, segments and polygons in fixed point. Which side a point lies on, and whether a way crosses a segment, is decided
-// exactly.
+// Points, segments and polygons in fixed point. Sides of lines and crossings of segments are computed exactly.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +11,8 @@ namespace cudavision {
 constexpr int kUnitsOfPixel = 256;
 constexpr double kFarthestPixel = 32768;
 
-// In 1/256 pixel, at most kFarthestPixel from the origin: sums of two products of differences are exact in 64 bits, and in
-// a double.
+// Coordinates in 1/256 pixel, of at most kFarthestPixel pixels: sums of two products of differences of coordinates are
+// exact in 64 bits, and in a double.
 struct FixedPoint {
   std::int32_t x = 0, y = 0;
 
@@ -23,8 +22,8 @@ struct FixedPoint {
 // Coordinates in pixels, rounded and clamped; 0 for NaN.
 FixedPoint fixed_point(double x, double y);
 
-// Positive if p lies to the right of a viewer at a who looks towards b (x runs to the right and y downwards), and 0 if p lies on
-// the line through both.
+// Positive if p lies to the right of a viewer at a who looks towards b (x runs to the right and y downwards), and 0 if
+// p lies on the line through a and b.
 constexpr std::int64_t turn(FixedPoint a, FixedPoint b, FixedPoint p) {
   return std::int64_t{b.x - a.x} * (p.y - a.y) - std::int64_t{b.y - a.y} * (p.x - a.x);
 }
@@ -39,16 +38,16 @@ struct Segment {
 
 enum class Crossing { none, to_right, to_left };
 
-// How the straight way from p to q crosses the segment, for a viewer at `from` who looks towards `to`. Points of the line belong
-// to its right side. The end `from` belongs to the segment and `to` does not, so that of segments in a row exactly one is
-// crossed.
+// How the straight way from p to q crosses the segment, for a viewer at `from` who looks towards `to`. Points on the
+// line count as right of it. The end `from` belongs to the segment and `to` does not, so that a way through the common
+// end of two consecutive segments crosses only one of them.
 Crossing crossing(const Segment &segment, FixedPoint p, FixedPoint q);
 
 // Whether p lies less than reach (1/256 pixel) from the segment.
 bool is_near(const Segment &segment, FixedPoint p, double reach);
 
-// Of at least three points; the last one is joined to the first one. Points of a left or an upper edge belong to it, those of a
-// right or a lower edge do not, so that a point belongs to exactly one of two polygons with a common edge.
+// At least three points; the last one is joined to the first one. Points on a left or upper edge belong to the polygon,
+// those on a right or lower edge do not: a point on a common edge of two polygons belongs to only one of them.
 using Polygon = std::vector<FixedPoint>;
 
 // A point belongs to the polygon if a ray from it crosses an odd number of edges.

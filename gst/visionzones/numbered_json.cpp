@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// Checks and parses JSON, and remembers the lines of its members and items.
 #include "gst/visionzones/numbered_json.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ Status at_line(guint line, const std::string &reason) {
   return invalid_argument("line " + std::to_string(line) + ": " + reason);
 }
 
-// json-glib takes a number that begins with 0 as octal or hexadecimal, and others modulo 2^64.
+// Whether json-glib reads the number correctly: it takes a leading 0 for octal or hexadecimal, others modulo 2^64.
 bool is_number(std::string_view token) {
   constexpr std::string_view kDigits = "0123456789";
   if (token.front() == '-') token.remove_prefix(1);
@@ -26,8 +27,8 @@ bool is_number(std::string_view token) {
          token.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
 }
 
-// json-glib reads more than JSON, such as comments, and calls itself for what is nested. So this looks at the characters outside
-// strings before: they are those of JSON alone, which bounds what is nested.
+// Checks the text before json-glib, which also accepts what is not JSON, such as comments, and calls itself for nested
+// objects and lists. Allows only the characters of JSON outside of strings, and bounds the nesting.
 Status check_characters(const std::string &text) {
   constexpr std::string_view kAllowed = " \t\r\n{}[],:+-.0123456789abcdefghijklmnopqrstuvwxyzE";
   guint line = 1;
@@ -61,7 +62,7 @@ Status check_characters(const std::string &text) {
 }  // namespace
 
 NumberedJson::NumberedJson() : parser_(json_parser_new_immutable(), g_object_unref) {
-  // The parser reports what it has just read.
+  // The parser emits these signals when it has just read a member of an object or an item of a list.
   const auto take_member = +[](JsonParser *, JsonObject *object, const gchar *name, gpointer self) {
     static_cast<NumberedJson *>(self)->note({object, name, 0});
   };
@@ -86,7 +87,7 @@ Status NumberedJson::parse(const std::string &text) {
   CUDAVISION_TRY(check_characters(text));
   g_autoptr(GError) error = nullptr;
   if (!json_parser_load_from_data(parser_.get(), text.data(), static_cast<gssize>(text.size()), &error)) {
-    // "<data>:3:7: Parse error: ..."
+    // json-glib's text, such as "<data>:3:7: Parse error: ...": the number after the first colon is the line.
     const std::string message = error->message;
     const std::size_t first = message.find(':'), last = message.rfind(": ");
     const auto line =

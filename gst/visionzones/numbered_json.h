@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// JSON from outside whose faults are told with their line.
+// A parser for untrusted JSON. Its errors name the line of the text.
 #pragma once
 
 #include <json-glib/json-glib.h>
@@ -19,11 +19,11 @@ class NumberedJson {
   NumberedJson(const NumberedJson &) = delete;
   NumberedJson &operator=(const NumberedJson &) = delete;
 
-  // Fails if the text is not one object in JSON, or is nested deeply. The texts of errors begin with the number of the line.
+  // Fails if the text is not a JSON object, or is nested too deeply. Error texts begin with the line: "line 3: ...".
   Status parse(const std::string &text);
   JsonObject *root() const { return json_node_get_object(json_parser_get_root(parser_.get())); }
 
-  // An error about a member of an object, or about an item of a list: "line 3: ...".
+  // Return an error about a member of an object, or about an item of a list, with its line: "line 3: ...".
   Status fault(JsonObject *object, const std::string &member, const std::string &reason) const;
   Status fault(JsonArray *array, guint index, const std::string &reason) const;
 
@@ -41,11 +41,11 @@ class NumberedJson {
   static Place place_of(const Part &part) {
     return {part.container, part.member != nullptr ? part.member : std::to_string(part.index)};
   }
-  // Called by json-glib, through which no exception may pass, with what has just ended.
+  // Remembers the line on which a member or an item ends. A callback of json-glib, through which no exception may pass.
   void note(const Part &part) noexcept;
 
-  std::map<Place, guint> lines_;  // on which members and items end
-  bool has_failed_ = false;       // there was no memory for a line
+  std::map<Place, guint> lines_;  // the line on which each member and item ends
+  bool has_failed_ = false;       // note() had no memory for a line
 };
 
 }  // namespace cudavision

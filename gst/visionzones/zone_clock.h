@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The time that has passed in a stream.
+// A clock that measures the time that has passed in a stream.
 #pragma once
 
 #include <gst/gst.h>
 
 namespace cudavision {
 
-// A time that never goes back: it grows by what the running time grows, and not at all where that goes back. A frame without a
-// timestamp comes one frame duration of the caps after the one before.
+// A time that never goes back. It advances as the running time does, and stands still when the running time goes back.
+// A frame without a timestamp advances it by the frame duration of the caps.
 class ZoneClock {
  public:
-  // duration: 0 if the caps have no rate.
+  // duration: of a frame, by the caps; 0 if they have no rate.
   void follow_caps(GstClockTime duration) { duration_ = duration; }
-  // The next frame does not follow the last one.
+  // Call it if the next frame does not continue the last one: the time between these two frames is not counted.
   void restart() { last_ = GST_CLOCK_TIME_NONE, ahead_ = 0; }
   // The time of a frame with this running time, which may be GST_CLOCK_TIME_NONE.
   GstClockTime next(GstClockTime running_time) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// Counts tracks at lines and polygons.
 #include "gst/visionzones/zone_counter.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 namespace cudavision {
 namespace {
 
-// Without a hysteresis in the plan: this part of the frame's height.
+// The default hysteresis of a rule, as a fraction of the frame's height.
 constexpr double kUsualHysteresis = 0.01;
 
 bool wants(const CountedRule &rule, GQuark type) {
@@ -18,8 +19,8 @@ bool wants(const CountedRule &rule, GQuark type) {
          (type != 0 && std::find(rule.types.begin(), rule.types.end(), type) != rule.types.end());
 }
 
-// GLib never frees a quark, so names that a user writes must not make new ones. A name that nobody has made a quark of
-// keeps 0, and is looked up again the next time.
+// Looks up the quarks of a rule's type names without making new ones: users write these names, and GLib never frees a
+// quark. A name that has no quark yet keeps 0, and is looked up again with the next frame.
 void find_types(CountedRule *rule) {
   rule->types.resize(rule->rule.types.size());
   for (std::size_t i = 0; i < rule->types.size(); ++i)
@@ -41,7 +42,7 @@ CountedRule placed(const ZoneRule &rule, bool is_fraction, Size size) {
   return placed;
 }
 
-// Polygons that meet the anchor's box count as a share; others by a point.
+// Rules with a share need that share of the box inside, or half of it to stay inside; others test the anchor.
 bool is_inside(const CountedRule &counted, FixedPoint anchor, const FixedBox &box, bool was_inside) {
   const ZoneRule &rule = counted.rule;
   if (rule.share != 0) {
@@ -86,7 +87,7 @@ void ZoneCounts::forget_before(GstClockTime time) {
 void ZoneCounter::follow(const ZonePlan &plan, Size size) {
   if (std::exchange(size_, size) != size) forget_tracks();
   std::vector<CountedRule> rules;
-  std::vector<std::size_t> places;  // of the old rules that stay, or the number of old rules
+  std::vector<std::size_t> places;  // for each new rule: the index of its old rule, or rules_.size()
   for (const ZoneRule &rule : plan.rules) {
     CountedRule next = placed(rule, plan.is_fraction, size);
     const auto old = std::find_if(rules_.begin(), rules_.end(), [&rule](const CountedRule &other) {
@@ -244,7 +245,7 @@ void ZoneCounter::step_in_polygon(std::size_t rule, const Track &track, const St
   add_event(ZoneEvent::Kind::dwell, rule, step.id, track, now_ - stay->since);
 }
 
-// Looks at steps that are at least twice as long as the hysteresis, and a pixel.
+// Adds an event if the track moves in the wrong direction. Measures steps of at least a pixel and twice the hysteresis.
 void ZoneCounter::watch_way(std::size_t rule, const Track &track, const Step &step, Stay *stay) {
   const CountedRule &zone = rules_[rule];
   const double least = std::max(2 * zone.reach, double{kUnitsOfPixel});

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Counts tracks that cross lines, and that enter, leave and stay in polygons.
 //
-// A line is crossed by the straight way between two consecutive anchors of a track (geometry.h). A track that crosses it is
-// counted, and then held by the line until an anchor lies at least the hysteresis away. While it is held, nothing is
-// counted. If it has crossed back more often than forth when the hold ends, or forth more often than back, this counts then,
-// once. The end of a track ends the hold, too.
+// A track crosses a line if the straight way between its anchors (points of its boxes, see ZoneRule) in two consecutive
+// frames does (geometry.h). The crossing is counted, and the line then holds the track until an anchor is at least the
+// hysteresis away. Crossings of a held track are not counted at once: if those in one direction are more when the hold
+// ends, one crossing in that direction is counted. The hold also ends with the track.
 //
-// A track is in a polygon from the first anchor inside on, until an anchor lies outside at least the hysteresis from its edges.
+// A track is in a polygon from its first anchor inside until one outside is the hysteresis or more away from the edges.
 #pragma once
 
 #include <gst/gst.h>
@@ -28,30 +28,29 @@ struct CountedBox {
   guint64 id = 0;
   GQuark type = 0;
   double x = 0, y = 0, width = 0, height = 0;
-  bool predicted = false;  // nobody has seen it there: its track goes on, but makes no step
+  bool predicted = false;  // a tracker's guess: the track lives on, but makes no step
 };
 
 struct ZoneEvent {
   enum class Kind { cross, enter, leave, dwell, crowd, wrong_way };
   Kind kind = Kind::cross;
   std::size_t rule = 0;
-  guint64 id = 0;  // of the track; of a crowd: 0
+  guint64 id = 0;  // of the track; 0 for a crowd
   GQuark type = 0;
   Direction direction = kToRight;  // of a crossing
-  FixedPoint anchor{};             // of the track, where it was seen last
-  GstClockTime duration = 0;       // since the track entered, of leave and dwell, or since the crowd began
-  guint64 count = 0;               // of the objects of a crowd
+  FixedPoint anchor{};             // the last one of the track
+  GstClockTime duration = 0;       // leave, dwell: since the track entered; crowd: since the crowd began
+  guint64 count = 0;               // the number of objects of a crowd
 };
 
 struct Tally {
-  guint64 total = 0, recent = 0;  // since the start, and in the window
+  guint64 total = 0, recent = 0;  // since the start, and in the last ZonePlan::window
 };
 
 // How often a line was crossed, or a polygon entered and left.
 class ZoneCounts {
  public:
-  // Types beyond this many are only part of `all`, and passages beyond this many in a window are not recent any more: a bound of
-  // the memory.
+  // Bounds of the memory: further types only count in all(), and the oldest recent passages are no longer recent.
   static constexpr std::size_t kMostTypes = 64, kMostRecent = 16384;
   void add(Direction direction, GQuark type, GstClockTime time);
   void forget_before(GstClockTime time);
@@ -71,13 +70,13 @@ class ZoneCounts {
   std::deque<Passage> recent_;
 };
 
-// A rule of the plan in the frame, and what was counted.
+// A rule of the plan, converted to pixels of the frame, with its counts.
 struct CountedRule {
   ZoneRule rule;
   std::vector<FixedPoint> points;
-  std::vector<GQuark> types;  // of the rule; 0 for those that no box has had yet
-  std::size_t anchor = 0;     // the number of its anchor among those of all rules
-  FixedBox around;            // the points and what is less than the hysteresis away
+  std::vector<GQuark> types;  // quarks of rule.types; 0 if there is no such quark yet
+  std::size_t anchor = 0;     // the index of the rule's anchor in ZoneCounter::anchors_
+  FixedBox around;            // the smallest box around the points, grown by the hysteresis
   double reach = 0;           // the hysteresis, in 1/256 pixel
   ZoneCounts counts;
   guint64 occupancy = 0;  // tracks in the polygon
@@ -89,32 +88,32 @@ class ZoneCounter {
  public:
   static constexpr std::size_t kMostTracks = 2048;
 
-  // From the next frame on this plan holds. What was counted by lines and polygons whose names stay is kept. size: of the frames.
+  // Uses the plan from the next frame on. Lines and polygons whose names stay keep their counts. size: of the frames.
   void follow(const ZonePlan &plan, Size size);
-  // The next frame shows another time: no track goes on, and nobody is in a polygon.
+  // Call it if the next frame does not continue the last one: all tracks end without events, and polygons become empty.
   void forget_tracks();
-  // Takes the boxes of a frame in any order. Of boxes with one id, the upper one at the left counts. now: of the frame, not
-  // before the last one. The events are in the order of tracks, then of rules; those of a crowd are last.
-  // Some are missing if the flag asks to stop.
+  // Processes the boxes of a frame, in any order. Returns its events: of ended tracks, of boxes by id, each by rule,
+  // then of crowds; some are missing if the flag asks to stop. Of boxes with one id, the upper left one that was not
+  // predicted counts. now: the time of the frame, which never goes back.
   const std::vector<ZoneEvent> &next(const std::vector<CountedBox> &boxes, GstClockTime now,
                                      const StopFlag &stop = StopFlag());
   const std::vector<CountedRule> &rules() const { return rules_; }
-  bool has_too_many() const { return has_too_many_; }  // whether a track was left out
+  bool has_too_many() const { return has_too_many_; }  // whether a track of the last frame was left out
 
  private:
-  // What a rule knows of a track.
+  // The state of a track at one rule.
   struct Stay {
-    bool is_in = false;  // of a line: it is held
+    bool is_in = false;  // in the polygon, or held by the line
     bool has_dwelt = false, was_wrong = false;
-    int balance = 0;       // of a line: crossings to the right, less those to the left, since it was counted
-    FixedPoint reference;  // from where the next step is measured
+    int balance = 0;       // lines: crossings to the right less those to the left since the counted one
+    FixedPoint reference;  // where the next step of watch_way() begins
     GstClockTime since = 0;
   };
   struct Track {
-    CountedBox box;                   // the last one
-    std::vector<FixedPoint> anchors;  // of it
+    CountedBox box;                   // the last box of the track
+    std::vector<FixedPoint> anchors;  // of `box`, in the order of anchors_
     GstClockTime last_seen = 0;
-    std::vector<Stay> stays;  // of each rule
+    std::vector<Stay> stays;  // one for each rule
   };
   struct Step {
     guint64 id;
@@ -138,7 +137,7 @@ class ZoneCounter {
 
   ZonePlan plan_;
   std::vector<CountedRule> rules_;
-  std::vector<PlannedPoint> anchors_;  // of all rules, each once
+  std::vector<PlannedPoint> anchors_;  // the different anchors of all rules
   std::vector<FixedPoint> before_;     // the anchors of a track in the frame before
   std::map<guint64, Track> tracks_;
   std::vector<CountedBox> sorted_;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kMostSeconds = 1e6;
 
-// One object of the text, whose members are read one after the other. An error is kept, and the first one counts.
+// Reads the members of one JSON object. status() returns the first error.
 class Members {
  public:
   Members(const NumberedJson &json, JsonObject *object, std::string what)
@@ -32,7 +32,7 @@ class Members {
   }
   void name_it(const std::string &what) { what_ = what; }
 
-  // Fails for members that are not in the list: most are misspelt.
+  // Fails if the object has a member that is not in the list: it is probably misspelt.
   void allow(std::initializer_list<std::string_view> names) {
     g_autoptr(GList) members = json_object_get_members(object_);
     for (const GList *member = members; member != nullptr; member = member->next) {
@@ -93,7 +93,7 @@ class Members {
       return values->back().empty() || values->back().size() > 64 ? "has not 1 to 64 bytes" : "";
     });
   }
-  // take: of an item; returns its fault, or an empty text.
+  // take: called with each item; returns what is wrong with the item, or an empty text.
   bool list(const char *name, std::size_t least, std::size_t most,
             const std::function<std::string(JsonNode *)> &take) {
     JsonNode *node = find(name);

@@ -14,7 +14,7 @@
 namespace cudavision {
 
 struct PlannedPoint {
-  double x = 0, y = 0;  // in the unit of the plan
+  double x = 0, y = 0;  // in pixels or fractions, see ZonePlan::is_fraction
 
   friend bool operator==(const PlannedPoint &, const PlannedPoint &) = default;
 };
@@ -27,19 +27,19 @@ enum Direction : int { kToRight = 0, kToLeft = 1, kEnter = 0, kLeave = 1 };
 struct ZoneRule {
   std::string name;
   std::vector<PlannedPoint> points;
-  PlannedPoint anchor{
-      0.5, 1};  // tells where the object of a box is, in fractions of the box: the middle of its lower edge
-  double share = 0;  // of a polygon: if not 0, the object is in it if at least this share of its box is
-  std::vector<std::string> types;                                            // none: all
-  std::string directions[kDirections] = {"left-to-right", "right-to-left"};  // of a line
-  std::optional<double> hysteresis;  // in the unit of the plan; of fractions, those of the height
-  // Of a polygon.
-  bool is_inverse = false;  // its outside counts as its inside
-  GstClockTime dwell = 0;   // 0: no event
-  int crowd = 0;            // the least number of objects; 0: no event
+  // The point of a box that says where its object is, in fractions of the box: the middle of the lower edge.
+  PlannedPoint anchor{0.5, 1};
+  double share = 0;  // polygons: if not 0, an object is inside if at least this share of its box is
+  std::vector<std::string> types;                                            // empty: all types
+  std::string directions[kDirections] = {"left-to-right", "right-to-left"};  // names of a line's directions
+  std::optional<double> hysteresis;  // in pixels or fractions of the frame's height
+  // The following members are for polygons only.
+  bool is_inverse = false;  // the outside of the polygon counts as its inside
+  GstClockTime dwell = 0;   // the stay in the polygon after which there is an event; 0: no event
+  int crowd = 0;            // the least number of objects of a crowd; 0: no event
   GstClockTime crowd_time = 0;
   std::optional<PlannedPoint> way;  // the direction in which objects should move
-  double angle = 60;                // degrees around the opposite direction that are wrong
+  double angle = 60;                // motion within this many degrees of the opposite of `way` is wrong
 
   bool is_line() const { return points.size() == 2; }
 };
@@ -47,7 +47,7 @@ struct ZoneRule {
 struct ZonePlan {
   bool is_fraction = false;                // points are fractions of the frame's width and height, not pixels
   GstClockTime patience = 3 * GST_SECOND;  // the time without a box after which a track has left
-  GstClockTime window = 60 * GST_SECOND;   // of the recent counts
+  GstClockTime window = 60 * GST_SECOND;   // the time that Tally::recent covers
   std::vector<ZoneRule> rules;             // lines first
 };
 

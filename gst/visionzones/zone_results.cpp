@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// Makes GStreamer structures of the events and counters of zones.
 #include "gst/visionzones/zone_results.h"
 
 #include <functional>
@@ -56,7 +57,7 @@ GstStructure *make_counters(const CountedRule &rule) {
   return counters;
 }
 
-// The name and the points.
+// Makes the structure of a line or polygon to draw: its name and its points.
 GstStructure *make_shape(const CountedRule &rule) {
   GstStructure *shape = gst_structure_new("shape", "name", G_TYPE_STRING, rule.rule.name.c_str(), nullptr);
   set_list(shape, "points", rule.points.size(), [&rule](std::size_t i) {

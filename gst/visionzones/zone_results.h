@@ -10,11 +10,10 @@
 
 namespace cudavision {
 
-// An event of a frame with this running time. The caller owns the structure, whose name is `name`.
+// Makes the structure `name` of an event, which the caller owns. running_time: of the frame, or GST_CLOCK_TIME_NONE.
 GstStructure *make_event(const char *name, const ZoneEvent &event, const CountedRule &rule,
                          GstClockTime running_time);
-// Attaches the first `count` events, the counters and the shapes to a frame of this size. Returns false if there is no
-// memory.
+// Attaches the first `count` events, the counters and the shapes to a frame. Returns false if there is no memory.
 bool attach_zone_results(GstBuffer *buffer, const std::vector<CountedRule> &rules,
                          const std::vector<ZoneEvent> &events, std::size_t count, Size size,
                          GstClockTime running_time);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// Reads the plan again when a property or the file changes.
 #include "gst/visionzones/zone_source.h"
 
 #include <sys/stat.h>
@@ -42,7 +43,7 @@ bool ZoneSource::update(const ZoneSettings &settings, ZonePlan *plan, Status *st
   if (!is_set && (!settings.location || now - looked_ < G_USEC_PER_SEC)) return false;
   looked_ = now;
   const Stamp stamp = settings.location ? stamp_of(*settings.location) : Stamp();
-  // While a file is replaced, there may be none.
+  // Stamp() says that there is no file, as for a moment while it is replaced: the last plan stays in force.
   if (!is_set && (stamp == stamp_ || stamp == Stamp())) return false;
   generation_ = settings.generation, stamp_ = stamp;
   ZonePlan next;

@@ -12,13 +12,13 @@ namespace cudavision {
 
 struct ZoneSettings {
   std::optional<std::string> location, zones;
-  guint64 generation = 0;  // grows with each value that is set
+  guint64 generation = 0;  // grows whenever one of the two is set
 };
 
 class ZoneSource {
  public:
-  // Reads the plan anew if a property was set, or if the file was replaced, for which it looks once a second. Returns true if
-  // the plan was read, and false if nothing has changed. *status: whether it could be read; otherwise *plan is as it was.
+  // Reads the plan again if a property was set or the file was replaced, which is checked once a second; otherwise
+  // returns false. *status says whether the plan could be read: if not, *plan stays as it was.
   bool update(const ZoneSettings &settings, ZonePlan *plan, Status *status);
   // Forgets what was read: the next update reads the plan again.
   void restart() { *this = {}; }
@@ -35,7 +35,7 @@ class ZoneSource {
 
   std::optional<guint64> generation_;
   Stamp stamp_;
-  gint64 looked_ = 0;  // in microseconds, when the file was looked for
+  gint64 looked_ = 0;  // when the file was last checked, in microseconds
 };
 
 }  // namespace cudavision

@@ -21,8 +21,8 @@ Status check_driver(CUresult result, const char *call) {
           std::string(call) + " failed: " + (text != nullptr ? text : "unknown error")};
 }
 
-// Returns an error that says whether the driver or the device is missing. GStreamer would only report a
-// failure.
+// Checks that the device exists (device_id -1: any device). The error says whether the driver or the device is missing,
+// where GStreamer would only report a failure.
 Status look_for_device(int device_id) {
   if (!gst_cuda_load_library())
     return {Status::Code::no_device, "the NVIDIA driver's library libcuda.so.1 cannot be loaded"};
@@ -40,8 +40,8 @@ bool asks_for_cuda_context(GstQuery *query) {
   return gst_query_parse_context_type(query, &type) && g_strcmp0(type, GST_CUDA_CONTEXT_TYPE) == 0;
 }
 
-// Makes a context that bins and elements drop in the state NULL, unlike one from
-// gst_context_new_cuda_context(): the shared context must not outlive the last pipeline that plays.
+// Wraps the CUDA context in a GstContext that bins and elements drop in the state NULL, unlike one from
+// gst_context_new_cuda_context(): the CUDA context must not outlive the last pipeline that plays.
 GstContext *make_transient(GstCudaContext *context) {
   GstContext *transient = gst_context_new(GST_CUDA_CONTEXT_TYPE, FALSE);
   gst_structure_set(gst_context_writable_structure(transient), GST_CUDA_CONTEXT_TYPE, GST_TYPE_CUDA_CONTEXT,
@@ -140,7 +140,7 @@ Status ContextSharing::acquire(GstElement *element, int device_id, std::shared_p
   return status;
 }
 
-// From here on only the element itself replaces its context.
+// Until pause(), contexts that others offer (take()) no longer replace the element's own; only replace() does.
 GstCudaContext *ContextSharing::begin_work() {
   const std::lock_guard lock(mutex_);
   working_ = context_ != nullptr;

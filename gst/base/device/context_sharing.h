@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Finds an element's CUDA context and shares it with other elements, by GStreamer's context protocol. All
-// elements on a device share one context: buffers pass between them without copies, and the GPU never
-// switches contexts.
+// Finds an element's CUDA context and shares it with other elements, by GStreamer's context protocol. All elements on a
+// device share one context: buffers pass between them without copies, and the GPU never switches contexts.
 #pragma once
 
 #include <gst/gst.h>
@@ -22,8 +21,7 @@ class ContextSharing {
   // message; the context of the process (process_context.h). device_id: -1 for any device. Fails with
   // no_device if there is no driver or no such device.
   Status find(GstElement *element, int device_id);
-  // Calls find() and opens the context for work. Also fails with no_device if this build has no code for the
-  // device.
+  // Calls find() and opens the context for work. Also fails with no_device if this build has no code for the device.
   Status acquire(GstElement *element, int device_id, std::shared_ptr<DeviceContext> *context);
   // Replaces the context in which the element works.
   void replace(GstCudaContext *context);
@@ -31,8 +29,8 @@ class ContextSharing {
   void pause();
   void release();
 
-  // Implements GstElementClass::set_context; call it before the parent's. The given context replaces the
-  // process context unless the element is already working in the latter.
+  // Implements GstElementClass::set_context; call it before the parent's. The element takes the given context if it has
+  // none yet, or if it has the process context (process_context.h) and is not working in it.
   void take(GstElement *element, GstContext *context, int device_id);
   // Answers a neighbour's context query, so that the neighbour does not create a context of its own. Finds
   // the element's own context first. Returns true if the query was answered.
@@ -48,7 +46,7 @@ class ContextSharing {
   // Not held while other elements are queried, because they may query this element in turn.
   std::mutex mutex_;
   GstCudaContext *context_ = nullptr;
-  bool finding_ = false;  // true: a query that loops back to this element gets no answer
+  bool finding_ = false;  // true during find(): a query that loops back to this element gets no answer
   bool working_ = false;  // true between acquire() and pause()
 };
 

@@ -32,8 +32,8 @@ struct DeviceContext::Handles {
   GstCudaContext *context;
   int device_id;
   gst_cuda::Stream stream = nullptr;
-  // Events at the ends of the pending frames, used round-robin. They are created here and not with the first
-  // frame, because the driver may block the creation of events while many streams launch (launch_turn.h).
+  // Events at the ends of the pending frames (FrameOrder::leave_pending()), used round-robin. They are created here and
+  // not with the first frame, because the driver may block event creation while many streams launch (launch_turn.h).
   cudaEvent_t frame_end[kMostPending] = {};
   cudaEvent_t producer_end = nullptr;
   std::mutex mutex;

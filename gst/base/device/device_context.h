@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA context of an element, as a GstCudaContext, and the stream on which the element works. The base
-// class and the elements use CUDA only through this class. A build without CUDA has the class, but cannot
-// open a context.
+// The CUDA context of an element, as a GstCudaContext, and the stream on which the element works. The base class and
+// the elements use CUDA only through this class. A build without CUDA has the class, but cannot open a context.
 #pragma once
 
 #include <gst/gst.h>
@@ -15,8 +14,8 @@ struct CUevent_st;
 
 namespace cudavision {
 
-// The flag that maps device memory for code that runs on the device. Equal to GStreamer's GST_MAP_CUDA, whose
-// library a build without CUDA does not need.
+// The flag with which gst_buffer_map() returns a device pointer. It equals GST_MAP_CUDA of GStreamer's CUDA library,
+// which a build without CUDA does not need.
 constexpr guint kMapCuda = guint{GST_MAP_FLAG_LAST} << 1;
 
 class DeviceContext {
@@ -24,7 +23,7 @@ class DeviceContext {
   static bool in_this_build();  // false in a build without CUDA
   // Takes a reference to the context. Fails with no_device if this build has no code for its device.
   static Status open(GstCudaContext *context, std::shared_ptr<DeviceContext> *opened);
-  // The caller must have freed everything on the device, and the stream must be idle.
+  // The caller must have freed all memory that it allocated in the context, and the stream must be idle.
   ~DeviceContext();
 
   GstCudaContext *handle() const;
@@ -33,18 +32,19 @@ class DeviceContext {
   // Waits for the stream. Returns errors of its kernels.
   Status synchronize();
 
-  // The event at the end of the oldest of kMostPending frames that were left pending (FrameOrder); null if fewer were.
+  // The event at the end of the oldest of the last kMostPending pending frames, which were passed on while the GPU
+  // still worked on them (FrameOrder::leave_pending()); null if there were fewer.
   static constexpr int kMostPending = 2;
   CUevent_st *oldest_pending() const;
-  // let_wait() makes another stream wait for the work that has been put on this one so far; wait_for() makes this one wait
-  // for the other. The other stream may belong to any library. It is a handle of the CUDA runtime: null is the legacy
-  // default stream, 2 that of the thread. The host does not wait.
+  // let_wait() makes the stream `other` wait for the work that is on this context's stream now; wait_for() makes this
+  // context's stream wait for the work that is on `other`. The host does not wait. `other` may belong to any library.
+  // It is a handle of the CUDA runtime: null is the legacy default stream, 2 the per-thread default stream.
   // Thread-safe. The context must be current.
   Status let_wait(CUstream_st *other);
   Status wait_for(CUstream_st *other);
   // Waits for all pending frames. Returns errors of their kernels. Thread-safe.
   Status wait_for_pending();
-  // Asks that writers to the pool's buffers do so on this stream, if GStreamer supports it (1.24).
+  // Asks writers of the pool's buffers to work on this stream. Does nothing if built with GStreamer before 1.24.
   void share_stream(GstStructure *pool_config) const;
 
   // Makes the context current on this thread for its lifetime (RAII). Required around every call into cuda/.
@@ -76,24 +76,24 @@ class DeviceContext {
   std::unique_ptr<Handles> handles_;
 };
 
-// The order of the work on a frame among the streams that use the frame's memory. For a frame that does not lie in the
-// context's memory there is nothing to order.
+// Orders the work on one frame among the streams that use the frame's memory: the producer's, this element's and those
+// of later users. Does nothing for a frame that is not in CUDA memory of the context.
 class FrameOrder {
  public:
-  // context: null, or that of the CUDA memory of which the buffer consists. Call it before the frame is mapped, which takes
-  // a reference to the memory.
+  // context: the context of the buffer's CUDA memory; null for other memory. Construct it before the frame is mapped:
+  // mapping takes a reference to the memory, and can_stay_pending() depends on the number of references.
   FrameOrder(DeviceContext *context, GstBuffer *buffer);
 
   // Whether the frame may be passed on while the stream still works on it. This needs GStreamer 1.24 and memory that no
   // other buffer shares, because a sharer may read the memory's flags at the same time.
   bool can_stay_pending() const { return can_stay_pending_; }
-  // Call it when the frame is mapped (mapping shared memory for writing puts a copy of it into the buffer) and before the
-  // stream reads or writes it: the stream, or the host, waits for the frame's producer.
+  // Makes the stream, or else the host, wait for the frame's producer. Call it after the frame is mapped, because
+  // mapping shared memory for writing replaces it by a copy, and before the stream reads or writes the frame.
   Status begin();
-  // Whether the frame can be read before the work that the stream holds is done. Call it after begin().
+  // Whether kernels may read the frame before the work that is already on the stream is done. Call it after begin().
   Input input() const;
-  // One of the two ends the work: leave_pending() when all of it is enqueued and the frame is about to be passed on, or
-  // finish() when the stream has written the frame and is synchronised.
+  // Call one of these at the end: leave_pending() when all work on the frame is enqueued and the frame is about to be
+  // passed on, or finish() when the stream has written the frame and was synchronised.
   Status leave_pending();
   void finish();
 

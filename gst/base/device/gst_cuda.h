@@ -2,19 +2,16 @@
 // GStreamer's CUDA library and the differences between its versions. Only sources that are built with CUDA
 // include this header.
 //
-// GStreamer 1.22 has no streams: the producer of CUDA memory waits for its work before it passes the buffer
-// on. From 1.24 on, a stream travels with the memory, and the flag NEED_SYNC says that work may be pending on
-// it. These rules keep a frame from being used too early:
-//   - A user of the memory's own stream needs nothing else. A user of another stream waits for the memory's
-//     stream if NEED_SYNC is set: by gst_cuda_memory_sync, as GStreamer's elements do, or by an event, as
-//     here.
+// GStreamer 1.22 has no streams: the producer of CUDA memory waits for its work before it passes the buffer on. From
+// 1.24 on, a stream travels with the memory, and the flag NEED_SYNC says that work may be pending on it. These rules
+// keep a frame from being used too early:
+//   - A user of the memory's own stream needs nothing else. A user of another stream waits for the memory's stream if
+//     NEED_SYNC is set: by gst_cuda_memory_sync, as GStreamer's elements do, or by an event, as here.
 //   - Mapping for the CPU copies on the memory's stream and waits for it.
-//   - Memory is freed after a wait for its stream if NEED_SYNC is set, and cuMemFree waits for the whole
-//     device.
-//   - A pool may reuse a buffer at once. Work of the new owner on the memory's stream is ordered behind the
-//     old work, and NEED_SYNC stays set for an owner that uses another stream.
-// Therefore code that leaves work on another stream pending makes the memory's stream wait for it and sets
-// the flag.
+//   - Memory is freed after a wait for its stream if NEED_SYNC is set, and cuMemFree waits for the whole device.
+//   - A pool may reuse a buffer at once. Work of the new owner on the memory's stream is ordered behind the old work,
+//     and NEED_SYNC stays set for an owner that uses another stream.
+// Therefore code that leaves work on another stream pending makes the memory's stream wait for it and sets the flag.
 #pragma once
 
 #define GST_USE_UNSTABLE_API
@@ -36,8 +33,8 @@
 
 namespace cudavision::gst_cuda {
 
-// Makes a stream of the current context. It is a blocking stream, for which the default stream waits, because
-// GStreamer 1.22 downloads on the default stream.
+// make_stream() makes a stream of the current context. It is a blocking stream, for which the default stream waits,
+// because GStreamer 1.22 downloads on the default stream.
 #if GST_CHECK_VERSION(1, 24, 0)
 
 using Stream = GstCudaStream *;
@@ -51,18 +48,18 @@ inline Status make_stream(GstCudaContext *context, Stream *stream) {
 inline CUstream_st *handle_of(Stream stream) { return gst_cuda_stream_get_handle(stream); }
 inline void destroy_stream(Stream stream) { gst_cuda_stream_unref(stream); }
 
-// Returns true if work on the memory may be pending when its buffer is passed on.
+// Returns true if the memory has a stream: then work on it may be pending when its buffer is passed on.
 inline bool carries_stream(GstCudaMemory *memory) { return gst_cuda_memory_get_stream(memory) != nullptr; }
 
-// Waits until the memory can be used on our stream.
+// Makes the host wait until our stream may use the memory.
 inline void wait_for_producer(GstCudaMemory *memory, Stream ours) {
   if (gst_cuda_memory_get_stream(memory) != ours) gst_cuda_memory_sync(memory);
 }
 inline bool is_synchronized(GstCudaMemory *memory) {
   return !GST_MEMORY_FLAG_IS_SET(memory, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
 }
-// Returns true if no work that writes the memory is pending. Another user of the memory clears its flag before it has
-// waited for the memory's stream; on our own stream, order protects us until then.
+// Returns true if no work that writes the memory is pending. If the memory's stream is ours, the flag proves nothing,
+// because another user clears it before it has waited for the stream; but then our work is ordered by the stream.
 inline bool is_complete(GstCudaMemory *memory, Stream ours) {
   return gst_cuda_memory_get_stream(memory) != ours && is_synchronized(memory);
 }
@@ -79,7 +76,7 @@ inline CUstream_st *stream_of(GstCudaMemory *memory) {
   GstCudaStream *stream = gst_cuda_memory_get_stream(memory);
   return stream != nullptr ? gst_cuda_stream_get_handle(stream) : nullptr;
 }
-// Tells the next user that work may be pending on the memory's stream. Nobody else may have the memory.
+// Tells the next user that work may be pending on the memory's stream. The caller must be the memory's only user.
 inline void mark_pending(GstCudaMemory *memory) {
   GST_MINI_OBJECT_FLAG_SET(memory, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
 }
@@ -90,11 +87,11 @@ inline Status leave_pending(GstCudaMemory *memory, Stream ours, cudaEvent_t even
   mark_pending(memory);
   return {};
 }
-// Marks the memory as written. Our stream must be synchronised.
+// Clears NEED_SYNC: no work on the memory is pending. Our stream must be synchronised.
 inline void mark_finished(GstCudaMemory *memory) {
   GST_MEMORY_FLAG_UNSET(memory, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
 }
-// Asks that writers to the pool's buffers do so on our stream.
+// Asks writers of the pool's buffers to work on our stream.
 inline void share_stream(GstStructure *pool_config, Stream stream) {
   gst_buffer_pool_config_set_cuda_stream(pool_config, stream);
 }
@@ -120,7 +117,7 @@ inline void wait_for_producer(GstCudaMemory *memory, Stream) {
   if (sync != nullptr) sync(memory);
 }
 inline bool is_complete(GstCudaMemory *, Stream) { return true; }  // after wait_for_producer()
-// This version cannot tell later users of the memory.
+// This version of GStreamer has no means to tell later users of the memory that work is pending.
 inline bool carries_stream(GstCudaMemory *) { return false; }
 inline Status order_behind_producer(GstCudaMemory *, Stream, cudaEvent_t) { return {}; }
 inline Status leave_pending(GstCudaMemory *, Stream, cudaEvent_t) { return {}; }

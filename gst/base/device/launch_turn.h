@@ -12,14 +12,13 @@ using WorkingElement = Counted<struct WorkingKind>;
 inline constexpr int kMostLaunching = 4;
 inline bool few_elements_work() { return WorkingElement::count() <= kMostLaunching; }
 
-// Exists while a thread launches the kernels of a frame. The constructor waits until fewer than kMostLaunching threads
-// launch.
+// Exists while a thread launches the kernels of a frame. The constructor waits while kMostLaunching threads launch.
 //
 // The driver guards a context with a read-write lock. Kernel launches take it for reading. Allocations, frees and the
 // creation of streams and events take it for writing, and GStreamer, too, calls these at any time. If many threads
 // launch, at least one of them holds the lock at any time, and a writer starves: of 64 streams that ran at full speed,
-// several did not get their first event within 20 seconds (measured on an H100). If only a few threads launch at a time,
-// the lock is often free.
+// several did not get their first event within 20 seconds (measured on an H100). If only a few threads launch at a
+// time, the lock is often free.
 class LaunchTurn {
  public:
   LaunchTurn();

@@ -59,8 +59,8 @@ void release_primary_context(gpointer data) { (void)calls().release(GPOINTER_TO_
 
 constexpr char kRetained[] = "cudavision-primary-context";
 
-// The primary context is released after the finalize of GstCudaContext has used it: object data is freed
-// after the class's finalize.
+// Wraps the primary context, which the caller has retained. Object data releases it again: GObject frees object data
+// after the class's finalize, which still uses the context.
 GstCudaContext *wrap(CUcontext handle, int device_id) {
   GstCudaContext *context = gst_cuda_context_new_wrapped(handle, device_id);
   if (context != nullptr)
@@ -93,7 +93,7 @@ bool is_primary_context(GstCudaContext *context) {
   unsigned flags = 0;
   int active = 0;
   CUcontext primary = nullptr;
-  // A question must not create the primary context: one that is not active does not exist.
+  // Calling retain() would create the primary context if it does not exist. It exists only if it is active.
   if (calls().state == nullptr || calls().state(device, &flags, &active) != CUDA_SUCCESS || active == 0)
     return false;
   if (calls().retain(&primary, device) != CUDA_SUCCESS) return false;

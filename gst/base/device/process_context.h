@@ -11,11 +11,11 @@ typedef struct _GstCudaContext GstCudaContext;
 
 namespace cudavision {
 
-// Returns a reference to the only GstCudaContext that wraps the primary context of the device. The primary
-// context is retained at the first call and released with the last reference to the GstCudaContext; frames,
-// pools and tensors may hold one longer than the elements do. This plugin never resets the primary context.
-// If it was not in use before, threads that wait for it sleep (CU_CTX_SCHED_BLOCKING_SYNC). Thread-safe.
-// GStreamer's CUDA library must be loaded and the driver initialised.
+// Returns a reference to the only GstCudaContext that wraps the primary context of the device. The primary context is
+// retained at the first call and released with the last reference to the GstCudaContext; frames, pools and tensors may
+// hold one longer than the elements do. This plugin never resets the primary context. If the primary context was not in
+// use before, threads that wait for it sleep (CU_CTX_SCHED_BLOCKING_SYNC). Thread-safe. GStreamer's CUDA library must
+// be loaded and the driver initialised.
 Status share_process_context(int device_id, GstCudaContext **context);
 
 // Returns true if share_process_context() made the context, which must not be null.

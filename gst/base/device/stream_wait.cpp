@@ -25,8 +25,8 @@ using Clock = std::chrono::steady_clock;
 constexpr microseconds kNapExcess{57};
 // If a wait is expected to be longer than this, a late wake-up by the driver does not matter.
 constexpr microseconds kLongestNaps{3000};
-// A thread polls from the beginning if the expected wait is at most this long: when it is the only waiting
-// thread, or when at most kFew others wait. More polling threads would block each other from enqueueing work,
+// A thread polls from the beginning if the expected wait is at most kPollAlone and no other thread waits, or at most
+// kPollBesideFew and at most kFew others wait. More polling threads would block each other from enqueueing work,
 // because polling also takes the context's lock.
 constexpr microseconds kPollAlone{250}, kPollBesideFew{40};
 constexpr int kFew = 2;
@@ -51,7 +51,7 @@ nanoseconds longest_poll(int others) {
   return others == 0 ? kPollAlone : others <= kFew ? kPollBesideFew : microseconds(0);
 }
 
-// The share of the expected wait for the first nap. It grows with the number of waiting threads: the GPU then
+// The duration of the first nap. Its share of the expected wait grows with the number of waiting threads: the GPU then
 // has more work, and a late wake-up matters less.
 nanoseconds first_nap(nanoseconds expected, int others) {
   if (others == 0) return expected - kEarly;
@@ -66,7 +66,7 @@ void relax() {
 #endif
 }
 
-// Returns after about this time, but not before kNapExcess.
+// Sleeps for about this time, but at least for about kNapExcess.
 void nap(nanoseconds time) {
   std::this_thread::sleep_for(std::max<nanoseconds>(time - kNapExcess, microseconds(1)));
 }
@@ -112,15 +112,14 @@ Status StreamWait::make(std::unique_ptr<StreamWait> *wait) {
   return {};
 }
 
-// The driver wakes this thread by an interrupt, because of the event's flag; the context's flags do not
-// matter.
+// The driver wakes this thread by an interrupt, because of the event's flag; the context's flags do not matter.
 Status StreamWait::sleep(CUstream_st *stream) {
   CUDAVISION_TRY_CUDA(cudaEventRecord(event_->handle, stream));
   return CUDAVISION_CHECK_CUDA(cudaEventSynchronize(event_->handle));
 }
 
-// Polls through a short wait. Naps through most of a longer wait, then polls if the thread is alone, and
-// takes more short naps otherwise. Gives up if the wait takes much longer than expected.
+// Polls through a short wait. Naps through most of a longer wait, then polls if the thread is alone, and takes more
+// short naps otherwise. Gives up, with *finished == false, if the wait takes much longer than expected.
 template <typename Target>
 Status StreamWait::wait_by_expectation(Target target, bool *finished) {
   const auto began = Clock::now();
@@ -140,7 +139,7 @@ Status StreamWait::wait_by_expectation(Target target, bool *finished) {
     CUDAVISION_TRY(look(target, finished));
   }
   const Duration took = Clock::now() - began;
-  // The excess of an overslept wait is unknown.
+  // If the work ended during the nap, its duration is unknown, and the expectation shrinks a little.
   expected_ += overslept ? -expected_ / 32 : (took - expected_) / 8;
   return {};
 }
@@ -158,7 +157,7 @@ Status StreamWait::wait_for(Target target, CUstream_st *stream) {
   const auto began = Clock::now();
   CUDAVISION_TRY(sleep(stream));
   if (expected_ > kLongestNaps) expected_ += (Clock::now() - began - expected_) / 8;
-  // The stream ends later than an event on it, so the wait for the event alone was not measured.
+  // sleep() has waited for the whole stream, which ends later than an event on it: the measured time is too long.
   if constexpr (std::is_same_v<Target, CUevent_st *>) expected_ = std::min<Duration>(expected_, kLongestNaps);
   return {};
 }

@@ -28,8 +28,7 @@ class StreamWait {
 
   // Waits for all work that is now enqueued on the stream. Returns its errors.
   Status wait(CUstream_st *stream);
-  // Waits at least until `event`, which is recorded on `stream`, is reached. Returns errors of the work
-  // before it.
+  // Waits at least until `event`, which is recorded on `stream`, is reached. Returns errors of the work before it.
   Status wait(CUevent_st *event, CUstream_st *stream);
 
  private:

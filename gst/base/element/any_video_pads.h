@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What elements that read metas alone have in common: pads that accept video of any format, in any memory, and frames of
-// which only the metas change.
+// Common parts of the elements that read only the metas of frames, not the pixels: pads that accept video of any format
+// in any memory, and output frames that share the memory of the input frames.
 #pragma once
 
 #include <gst/base/gstbasetransform.h>
@@ -15,8 +15,8 @@
 
 namespace cudavision {
 
-// Calls body for GStreamer, through which no exception may pass. If there is no memory, posts an error, and returns `failed`.
-// what: what there is no memory for.
+// Calls body() in a function that GStreamer calls, through which no exception may pass. If there is no memory, posts an
+// error and returns `failed`. what: the end of the error's text, "There is no memory for ...".
 template <typename Result, typename Body>
 Result protect(GstBaseTransform *element, const char *what, Result failed, const Body &body) {
   const StandardArithmetic arithmetic;
@@ -28,7 +28,7 @@ Result protect(GstBaseTransform *element, const char *what, Result failed, const
   }
 }
 
-// What the caps of any video say of its frames: the size, 0x0 if they do not tell it, and the duration, 0 if there is no rate.
+// What caps of any video format say about the frames: the size (0x0: unknown) and the duration (0: no frame rate).
 struct FramesOfCaps {
   Size size{};
   GstClockTime duration = 0;
@@ -44,14 +44,14 @@ inline FramesOfCaps frames_of(const GstCaps *caps) {
   return frames;
 }
 
-// A prepare_output_buffer: only the metas of a frame change, its memory is shared.
+// A prepare_output_buffer: only metas change, so the output frame shares the memory of the input frame.
 inline GstFlowReturn share_memory(GstBaseTransform *, GstBuffer *input, GstBuffer **output) {
   *output = gst_buffer_is_writable(input) ? input : gst_buffer_copy(input);
   return *output != nullptr ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
-// Passes on what downstream proposes, but no crops: results in front of a crop that is still to be done lie elsewhere than
-// the caps say.
+// A propose_allocation: passes on what downstream proposes, except for GstVideoCropMeta. In a frame that is still to be
+// cropped, results would have other coordinates than in the cropped frame.
 inline gboolean propose_no_crops(GstBaseTransform *element, GstQuery *decided, GstQuery *query) {
   const auto *parent = static_cast<GstBaseTransformClass *>(g_type_class_peek(GST_TYPE_BASE_TRANSFORM));
   const gboolean answered = parent->propose_allocation(element, decided, query);
@@ -61,7 +61,7 @@ inline gboolean propose_no_crops(GstBaseTransform *element, GstQuery *decided, G
   return answered;
 }
 
-// more: caps of the source pad besides video, in the notation of GStreamer.
+// Adds the pad templates. more: caps that the source pad accepts besides video, as text for gst_caps_from_string().
 inline void add_any_video_pads(GstElementClass *klass, const std::string &more = {}) {
   const std::string video = "video/x-raw(ANY)";
   const auto add = [klass](const char *name, GstPadDirection direction, const std::string &text) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The common shape of all elements. An element consists of a description, a settings struct with a property
-// table, the files that its properties name, and an operation. This header defines the GObject class around
-// them.
+// The common shape of all elements. An element consists of a description, a settings struct with a property table, the
+// files that its properties name, and an operation. This header defines the GObject class around them.
 #pragma once
 
 #include <memory>
@@ -18,8 +17,8 @@
 
 namespace cudavision {
 
-// The texts that gst-inspect-1.0 shows for an element, and its GType name. faster: a property with which a frame takes less
-// time, for the warning about late frames; null if there is none in particular.
+// The texts that gst-inspect-1.0 shows for an element, and its GType name. faster: a setting with which a frame takes
+// less time, such as "preset=fast", for the warning about late frames; null if there is none in particular.
 struct ElementText {
   const char *type_name, *long_name, *category, *description, *faster = nullptr;
 };
@@ -43,8 +42,8 @@ class ElementState {
   S *settings() { return &settings_; }
   // A copy of all properties, taken at one moment.
   S snapshot() const { return PropertyTable<S>::snapshot(element_); }
-  // The settings of the next frame: the current properties, or the last valid ones if the current ones
-  // contradict each other. Properties that apply from the next start have the values of the last one. An operation
+  // The settings of the next frame: the current properties, or the last valid ones if the current ones contradict each
+  // other. Properties that apply from the next start keep the values that they had at the last start. An operation
   // calls this once per frame, in begin_frame().
   const S &take_settings() {
     S now = snapshot();
@@ -60,14 +59,14 @@ class ElementState {
       GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS, ("%s", text.c_str()), (nullptr));
   }
 
-  // The same with an info message.
+  // Posts an info message, but only one for each topic in a run. Shares its topics with warn_once().
   void inform_once(const char *topic, const std::string &text) {
     if (told_.insert(topic).second)
       GST_ELEMENT_INFO(element_, RESOURCE, SETTINGS, ("%s", text.c_str()), (nullptr));
   }
 
-  // Called at start, where contradictory properties and unusable files are errors. Files may have futile(const F &), as
-  // settings may (valid_settings.h).
+  // check() and load_files() are called at start, where contradictory properties and unusable files are errors. If
+  // there is a function futile(const F &), its text is posted as a warning, as for settings (valid_settings.h).
   Status check() {
     told_.clear();
     return valid_.begin(element_, snapshot());
@@ -85,11 +84,11 @@ class ElementState {
   S settings_;
   ValidSettings<S> valid_;
   F files_;
-  std::set<std::string> told_;  // topics of warn_once()
+  std::set<std::string> told_;  // topics of warn_once() and inform_once() in this run
 };
 
-// The operation of an element with the settings S and the files F. It takes its settings once per frame, at
-// the same moment in every element. The state outlives it.
+// The base class of the operation of an element with the settings S and the files F. In every element the operation
+// takes the settings in begin_frame(), once per frame. The state outlives the operation.
 template <typename S, typename F = NoFiles>
 class ElementOperation : public Operation {
  public:
@@ -106,15 +105,15 @@ class ElementOperation : public Operation {
   virtual Reads reads() const { return Reads::luma; }
 
   State &state_;
-  S settings_;  // of the frame
+  S settings_;  // of the current frame
 };
 
 // The GObject class of the element that E describes. E has these members:
 //   Operation   an ElementOperation with Status allocate(const Site &)
 //   kText       an ElementText
 //   properties  a function that returns the table of properties
-//   extend      only if the class has more functions: void extend(GstCudaVisionFilterClass *)
-//   load        only if the element reads files: Status load(const Settings &, Files *)
+//   extend      optional; sets further members of the class: void extend(GstCudaVisionFilterClass *)
+//   load        optional; reads the files that properties name: Status load(const Settings &, Files *)
 template <typename E>
 class ElementClass {
  public:
@@ -188,7 +187,6 @@ class ElementClass {
 
 }  // namespace cudavision
 
-// Defines the registration of the element `name` that the struct E describes. Use it once, outside of any
-// namespace.
+// Defines the registration of the element `name` that the struct E describes. Use it once, outside of any namespace.
 #define CUDAVISION_DEFINE_ELEMENT(name, E) \
   GST_ELEMENT_REGISTER_DEFINE(name, #name, GST_RANK_NONE, ::cudavision::ElementClass<E>::type())

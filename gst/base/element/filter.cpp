@@ -23,7 +23,7 @@
 #include "gst/base/frame/mapped_frame.h"
 #include "gst/base/frame/shown_shape.h"
 
-// Each element has a category of its own.
+// The debug category: each element has one of its own.
 #define GST_CAT_DEFAULT (GST_CUDA_VISION_FILTER_GET_CLASS(filter)->category)
 
 namespace cudavision {
@@ -43,18 +43,18 @@ struct FilterState {
   Continuity continuity;
   ShownShape shape;
   ValidSettings<GrayRange> gray_range;
-  GstEvent *waiting_caps = nullptr;  // until nobody behind the element holds a frame
-  // Begins anew with each start.
+  GstEvent *waiting_caps = nullptr;  // a caps event to send when no downstream element holds a frame
+  // Reset at each start.
   struct Run {
     int wanted_device = -1;   // cuda-device-id at the start
     guint64 frame_count = 0;  // since the start or the last flush
     StreamId stream_id;
-    std::optional<FramePath> logged_path;  // of these caps
-    bool region_is_refused = false;        // and a warning was posted
+    std::optional<FramePath> logged_path;  // the path that was logged last for these caps
+    bool region_is_refused = false;        // refuse_region() has warned
     bool has_fitting_caps = false;         // there were caps whose frames could be processed
-    bool frames_are_too_small = false;     // those of the last caps
-    bool told_of_threads = false;          // that the system refuses
-    bool told_of_fields = false;           // of interlaced frames
+    bool frames_are_too_small = false;     // the frames of the last caps
+    bool told_of_threads = false;          // tell_of_threads() has warned
+    bool told_of_fields = false;           // tell_of_fields() has warned
   } run;
 };
 
@@ -115,8 +115,8 @@ void post_error(GstCudaVisionFilter *filter, const char *what, const Status &sta
       g_strdup_printf("%s: %s", what, status.text().c_str()), nullptr, __FILE__, GST_FUNCTION, line);
 }
 
-// Calls body, which is a function of the class, for GStreamer, through which no exception may pass. If the host
-// has no memory left, posts an error and returns `failed`. Computes with the standard arithmetic.
+// Calls `body`, the work of a function that GStreamer calls. No exception may reach GStreamer: if the host has no
+// memory left, posts an error and returns `failed`. `body` computes with StandardArithmetic.
 template <typename Result, typename Body>
 Result protect(GstCudaVisionFilter *filter, Result failed, const Body &body) {
   const cudavision::StandardArithmetic arithmetic;
@@ -129,7 +129,7 @@ Result protect(GstCudaVisionFilter *filter, Result failed, const Body &body) {
   return result;
 }
 
-// Tells the sink when the element begins to hold frames back for longer.
+// Posts a latency message when the element begins to hold frames back for longer, or for a much shorter time.
 void promise_held(GstCudaVisionFilter *filter, GstClockTime frame_distance) {
   const auto *klass = GST_CUDA_VISION_FILTER_GET_CLASS(filter);
   if (klass->frames_held == nullptr) return;
@@ -146,7 +146,7 @@ void set_active_backend(GstCudaVisionFilter *filter, ActiveBackend backend) {
   g_object_notify(G_OBJECT(filter), "active-backend");
 }
 
-// Calls a function of the subclass that takes only the element, if there is one.
+// Calls `function` unless it is null. If it fails, posts an error that begins with `what`, and returns false.
 bool prepared(GstCudaVisionFilter *filter, Status (*function)(GstCudaVisionFilter *), const char *what) {
   if (function == nullptr) return true;
   const Status status = catch_bad_alloc([&] { return function(filter); });
@@ -213,7 +213,7 @@ gboolean stop(GstBaseTransform *transform) {
   cudavision::FilterState &state = *filter->state;
   state.pusher.end();
   GstPad *sink_pad = GST_BASE_TRANSFORM_SINK_PAD(transform);
-  GST_PAD_STREAM_LOCK(sink_pad);  // a serialized query of any thread may be on its way
+  GST_PAD_STREAM_LOCK(sink_pad);  // a serialized query on another thread may use waiting_caps
   gst_clear_event(&state.waiting_caps);
   GST_PAD_STREAM_UNLOCK(sink_pad);
   if (const std::shared_ptr<Session> session = state.session.get(); session)
@@ -225,8 +225,8 @@ gboolean stop(GstBaseTransform *transform) {
   return TRUE;
 }
 
-// The element finds its context in NULL to READY, because decoders ask for it then. Errors are reported only
-// at start: backend and cuda-device-id may still change in READY.
+// The element finds its CUDA context in NULL to READY, because decoders ask for it then. Errors are reported only at
+// start: backend and cuda-device-id may still change in READY.
 GstStateChangeReturn change_state(GstElement *element, GstStateChange transition) {
   auto *filter = GST_CUDA_VISION_FILTER(element);
   cudavision::FilterState &state = *filter->state;
@@ -235,7 +235,7 @@ GstStateChangeReturn change_state(GstElement *element, GstStateChange transition
     if (settings.backend != BackendChoice::cpu)
       (void)catch_bad_alloc([&] { return state.sharing.find(element, settings.cuda_device_id); });
   }
-  // Otherwise the state change would wait for the frame that is being processed.
+  // Gives up the frame that is being processed: the state change would wait for it.
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
     state.pusher.interrupt(StopReason::stop);
     state.stop.request(StopReason::stop);
@@ -260,7 +260,7 @@ gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps)
     GST_ERROR_OBJECT(filter, "no video in caps %" GST_PTR_FORMAT, caps);
     return FALSE;
   }
-  // Neighbouring rows of a frame belong to different times: gradients, motion and lines would be wrong.
+  // Neighbouring rows of an interlaced frame belong to different times: gradients, motion and lines would be wrong.
   if (info.interlace_mode != GST_VIDEO_INTERLACE_MODE_PROGRESSIVE &&
       info.interlace_mode != GST_VIDEO_INTERLACE_MODE_MIXED) {
     GST_ELEMENT_ERROR(filter, STREAM, FORMAT, ("Interlaced video is not supported: put deinterlace in front"),
@@ -281,8 +281,8 @@ gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps)
   state.run.frames_are_too_small = status.code() == Status::Code::too_small;
   if (status.ok()) state.run.has_fitting_caps = true;
   if (status.ok()) return TRUE;
-  // The region ends at the edge of the frame, and is too small; or the region or the frames have become too small in
-  // PLAYING: a sender may adapt the size to the network. It may change again.
+  // Accept frames whose region is too small if an edge of the frame ends the region, or if frames of earlier caps could
+  // be processed: a sender may adapt the frame size to the network, and the size may change again.
   const bool may_pass =
       cudavision::depends_on_frame(settings, frame_size(filter)) || state.run.has_fitting_caps;
   if (may_pass && state.run.frames_are_too_small) return TRUE;
@@ -292,7 +292,7 @@ gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps)
 
 gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
-  // An allocation query negotiates, too, while the element stops: with the caps of the stream that has ended.
+  // There is no session while the element stops: an allocation query may then still set the caps of the ended stream.
   const std::shared_ptr<Session> session = filter->state->session.get();
   if (!session) return FALSE;
   return protect(filter, FALSE, [&] { return take_caps(filter, *session, caps); });
@@ -300,7 +300,7 @@ gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
 
 // --- frames ---
 
-// Seconds with that many decimals.
+// The time in seconds, as text with `decimals` digits after the point.
 std::string seconds(GstClockTime time, int decimals) {
   return cudavision::text_of(static_cast<double>(time) / GST_SECOND, decimals, std::chars_format::fixed);
 }
@@ -324,10 +324,10 @@ void post_message(GstCudaVisionFilter *filter, Session &session, GstBuffer *buff
   gst_element_post_message(GST_ELEMENT(filter), gst_message_new_element(GST_OBJECT(filter), structure));
 }
 
-// The region of interest cannot be analysed. Warns once, until a region can be analysed again.
+// Warns that the region of interest cannot be analysed: once, until a region can be analysed again.
 void refuse_region(GstCudaVisionFilter *filter, Session &session, const std::string &why) {
   if (std::exchange(filter->state->run.region_is_refused, true)) return;
-  session.drop_history();  // frames pass unseen from now on
+  session.drop_history();  // the region of the next frames is not analysed
   GST_ELEMENT_WARNING(filter, RESOURCE, SETTINGS,
                       ("%s: %s", why.c_str(),
                        GST_CUDA_VISION_FILTER_GET_CLASS(filter)->lets_nothing_pass ? "the whole frame counts"
@@ -346,8 +346,8 @@ bool has_region(GstCudaVisionFilter *filter, Session &session, const ObjectSetti
   return false;
 }
 
-// Moves the element to the context of a frame in CUDA memory of another context. If cuda-device-id forbids
-// that, the element stays, and the frame is copied through system memory.
+// If the CUDA memory of a frame belongs to another CUDA context, moves the element to that context. If cuda-device-id
+// forbids that, the element stays in its own context, and the frame is copied through system memory.
 Status follow_context(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer) {
   cudavision::FilterState &state = *filter->state;
   const DeviceContext *ours = session.context();
@@ -362,7 +362,7 @@ Status follow_context(GstCudaVisionFilter *filter, Session &session, GstBuffer *
   return {};
 }
 
-// processed: set to false if the region, or the frame since the last caps, is too small and the frame passes unchanged.
+// processed: set to false if the region, or each frame of these caps, is too small: the frame then passes unchanged.
 GstFlowReturn process(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer,
                       const ObjectSettings &settings, bool *processed) {
   cudavision::FilterState &state = *filter->state;
@@ -408,7 +408,7 @@ void log_frame(GstCudaVisionFilter *filter, const Session &session, GstBuffer *b
                  session.left_pending() ? " to enqueue" : "");
 }
 
-// Warns once in a run. The element goes on with the threads that there are, its own at least.
+// Warns, once after each start. The element goes on with the threads that it has, at least the streaming thread.
 void tell_of_threads(GstCudaVisionFilter *filter) {
   if (std::exchange(filter->state->run.told_of_threads, true)) return;
   GST_ELEMENT_WARNING(filter, RESOURCE, FAILED,
@@ -421,7 +421,8 @@ void tell_of_shape(GstCudaVisionFilter *filter) {
   if (!complaint.empty()) GST_ELEMENT_WARNING(filter, STREAM, FORMAT, ("%s", complaint.c_str()), (nullptr));
 }
 
-// Decoders call video mixed as soon as it may have interlaced frames, and many videos of this kind have no other ones.
+// Warns, once after each start, of an interlaced frame in mixed video. Decoders declare video as mixed as soon as it
+// may have interlaced frames, and many such videos have only interlaced ones.
 void tell_of_fields(GstCudaVisionFilter *filter, GstBuffer *buffer) {
   cudavision::FilterState &state = *filter->state;
   const bool has_fields = state.info.interlace_mode == GST_VIDEO_INTERLACE_MODE_MIXED &&
@@ -477,8 +478,8 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   return protect(filter, GST_FLOW_ERROR, [&] { return take_frame(filter, *session, buffer); });
 }
 
-// Waits until the elements behind this one are free, and lets caps go on that have waited for this. Returns DROPPED if somebody
-// there has held a frame for longer than a sink does.
+// Waits until the pusher has pushed all frames (FramePusher::wait()), then sends the caps that wait for this. Returns
+// GST_BASE_TRANSFORM_FLOW_DROPPED if a downstream element has held a frame for longer than a sink does.
 GstFlowReturn reach_next_element(GstCudaVisionFilter *filter) {
   cudavision::FilterState &state = *filter->state;
   if (!state.pusher.wait()) return GST_BASE_TRANSFORM_FLOW_DROPPED;
@@ -509,8 +510,8 @@ GstFlowReturn submit_input_buffer(GstBaseTransform *transform, gboolean is_disco
   return result;
 }
 
-// Whether a sink that waits for the clock would keep the element from frames that it could process. On CUDA the host hardly
-// works on a frame.
+// Whether to push frames on another thread, because a sink that waits for the clock would block a slow element and so
+// cost it frames. Not on CUDA, where the host has little work for a frame.
 bool needs_pusher(GstCudaVisionFilter *filter) {
   auto *transform = GST_BASE_TRANSFORM(filter);
   const std::shared_ptr<Session> session = filter->state->session.get();
@@ -520,7 +521,7 @@ bool needs_pusher(GstCudaVisionFilter *filter) {
          GST_PAD_MODE(GST_BASE_TRANSFORM_SRC_PAD(transform)) == GST_PAD_MODE_PUSH;
 }
 
-// The element goes on with the next frame while this one is pushed.
+// If needs_pusher(), another thread pushes the frame while the element works on the next one.
 GstFlowReturn generate_output(GstBaseTransform *transform, GstBuffer **output) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   cudavision::FramePusher &pusher = filter->state->pusher;
@@ -548,8 +549,8 @@ void forget_frames(cudavision::FilterState &state, Session &session) {
   session.drop_history();
 }
 
-// What a serialised event says of the frames that follow. Without a session it comes before the start, and nothing
-// follows it.
+// Applies a serialised event to the frames that follow it. Not called without a session: then the element has not
+// started, and no frame follows the event.
 void follow_event(GstCudaVisionFilter *filter, Session &session, GstEvent *event) {
   cudavision::FilterState &state = *filter->state;
   switch (GST_EVENT_TYPE(event)) {
@@ -575,8 +576,8 @@ void follow_event(GstCudaVisionFilter *filter, Session &session, GstEvent *event
   }
 }
 
-// Somebody behind the element has held a frame for longer than a sink does. The event leaves behind it, and does here what it does
-// in the base class. Caps, upon which the elements behind must agree, wait for the next frame. Takes the event if it returns true.
+// Called if a frame is held downstream for longer than by a sink: queues the event behind it, and does what the base
+// class does. Caps wait for the next frame, as downstream must accept them. Takes the event if it returns true.
 bool push_behind_frame(GstCudaVisionFilter *filter, GstEvent *event) {
   auto *transform = GST_BASE_TRANSFORM(filter);
   cudavision::FilterState &state = *filter->state;
@@ -588,10 +589,10 @@ bool push_behind_frame(GstCudaVisionFilter *filter, GstEvent *event) {
       gst_event_copy_segment(event, &transform->segment);
       transform->have_segment = TRUE;
       break;
-    case GST_EVENT_FLUSH_STOP:  // before it, the held frame is refused behind the element
+    case GST_EVENT_FLUSH_STOP:  // the held frame is refused downstream before the event arrives
       gst_segment_init(&transform->segment, GST_FORMAT_UNDEFINED);
       transform->have_segment = FALSE;
-      gst_base_transform_update_qos(transform, 1, -1, 0);  // no frame is late
+      gst_base_transform_update_qos(transform, 1, -1, 0);  // forgets the lateness of earlier frames
       break;
     default:
       break;
@@ -637,7 +638,7 @@ gboolean src_event(GstBaseTransform *transform, GstEvent *event) {
   cudavision::FilterState &state = *filter->state;
   const bool is_latency = GST_EVENT_TYPE(event) == GST_EVENT_LATENCY,
              is_reconfigure = GST_EVENT_TYPE(event) == GST_EVENT_RECONFIGURE;
-  if (state.latency.take_promise(event)) {  // this element's own promise takes its place
+  if (state.latency.take_promise(event)) {  // replaced by this element's own, which contains it
     gst_event_unref(event);
     state.latency.tell_promise(transform);
     return TRUE;
@@ -665,7 +666,7 @@ gboolean src_event(GstBaseTransform *transform, GstEvent *event) {
   const gboolean taken =
       GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->src_event(transform, event);
   if (is_latency || is_reconfigure)
-    state.latency.tell_promise(transform);  // those before may have forgotten it
+    state.latency.tell_promise(transform);  // upstream elements may have forgotten it
   return taken;
 }
 
@@ -685,8 +686,8 @@ GstCaps *transform_caps(GstBaseTransform *transform, GstPadDirection, GstCaps *c
 }
 
 gboolean propose_allocation(GstBaseTransform *transform, GstQuery *decided, GstQuery *query) {
-  // The parent asks downstream, which gets the same buffers: its proposals take precedence. What the element does not
-  // honour itself is not promised to upstream.
+  // The base class asks the downstream elements, which get the same buffers: their proposals take precedence. Metas
+  // that this element does not honour are not offered upstream.
   const gboolean answered = GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)
                                 ->propose_allocation(transform, decided, query);
   cudavision::keep_honoured_metas(query);

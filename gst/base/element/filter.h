@@ -23,12 +23,12 @@ struct GstCudaVisionFilter {
 struct GstCudaVisionFilterClass {
   GstBaseTransformClass parent_class;
 
-  GstDebugCategory *category;  // of the element; set by the subclass
-  const char *faster;          // a property with which a frame takes less time; may be null
-  // Whether no frame may leave the element unprocessed: every-nth has no effect, and if the region of interest lies outside
-  // of the frame, the whole frame counts.
+  GstDebugCategory *category;  // the debug category of the element; set by the subclass
+  const char *faster;          // see ElementText (element.h); may be null
+  // True if no frame may leave the element unprocessed: the property every-nth then has no effect, and if the region of
+  // interest lies outside the frame, the whole frame is processed.
   bool lets_nothing_pass;
-  // The number of frames that the element holds back; null: none.
+  // Returns how many frames the element holds back before it outputs the first one. A null pointer means none.
   int (*frames_held)(GstCudaVisionFilter *filter);
   // Makes the operation for frames of the format and regions of the size that `site` gives. Called from the
   // streaming thread with the device's context current. The operation uses the element's current settings.
@@ -49,7 +49,7 @@ namespace cudavision {
 // this build has CUDA, in CUDA memory.
 void add_video_pads(GstElementClass *klass);
 
-// Set while the element flushes or stops.
+// The flag that asks to give up the work on a frame. It is set while the element flushes or stops.
 const StopFlag &stop_flag_of(GstBaseTransform *filter);
 
 }  // namespace cudavision

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// Pushes frames and events downstream on a thread of its own.
 #include "gst/base/element/frame_pusher.h"
 
 #include <algorithm>
@@ -10,7 +11,8 @@ namespace {
 constexpr guint kMostItems = 1024;
 constexpr GstClockTime kSlack = 200 * GST_MSECOND, kLongest = 60 * GST_SECOND;
 
-// Whether the next frame may be pushed: this one was taken, or the sink that refused it has been replaced meanwhile.
+// Whether the next frame may be pushed after this result: the frame was accepted, or it was refused as flushing or not
+// linked, but by now the source pad has a peer that does not flush.
 bool has_passed(GstFlowReturn result, GstPad *source) {
   if (result >= GST_FLOW_OK) return true;
   if (result != GST_FLOW_FLUSHING && result != GST_FLOW_NOT_LINKED) return false;
@@ -35,10 +37,10 @@ bool FramePusher::begin(GstPad *source, GstClockTime hold) {
 
 FramePusher::~FramePusher() {
   end();
-  if (thread_ != nullptr) g_thread_unref(thread_);  // it runs this
+  if (thread_ != nullptr) g_thread_unref(thread_);  // this destructor runs on the thread
 }
 
-// The element, which owns the object, must not go before the thread: a program may remove it when it is called with a frame.
+// Holds a reference to the element, which owns this object: a program may remove it in a callback for a pushed frame.
 gpointer FramePusher::run(gpointer self) {
   auto *pusher = static_cast<FramePusher *>(self);
   GstObject *element = gst_object_get_parent(GST_OBJECT(pusher->source_));
@@ -83,8 +85,8 @@ bool FramePusher::is_done() const {
 bool FramePusher::wait() {
   if (thread_ == nullptr) return true;
   std::unique_lock lock(mutex_);
-  if (thread_ == g_thread_self()) return is_done();  // called with what it pushes
-  // The sink has not heard of the end of the flush, so that a live source takes all that it makes for late.
+  if (thread_ == g_thread_self()) return is_done();  // called from downstream during a push
+  // Until the sink receives the end of the flush, a live source regards all that it makes as late: no time limit yet.
   if (flushes_held_ > 0) since_ = std::chrono::steady_clock::now();
   while (!is_done()) {
     const auto end = since_ + patience_;
@@ -145,7 +147,8 @@ bool FramePusher::is_interrupted() {
   return interrupted_ != 0;
 }
 
-// As behind a queue: tags go on to describe the stream. The flush takes a segment and an end of stream from the pad.
+// Stores a sticky event, such as tags, on the pad before it is dropped, as GStreamer's queue does. A flush removes a
+// stored segment and end of stream from the pad again.
 void FramePusher::drop(GstMiniObject *item) {
   if (GST_IS_EVENT(item) && GST_EVENT_IS_STICKY(item))
     gst_pad_store_sticky_event(source_, GST_EVENT_CAST(item));
@@ -189,7 +192,7 @@ void FramePusher::end() {
   ends_ = true;
   changed_.notify_all();
   drop_items(&lock);
-  if (thread_ != g_thread_self()) join(&lock);  // otherwise it ends when it comes back, which begin() sees
+  if (thread_ != g_thread_self()) join(&lock);  // otherwise it ends when its push returns; begin() joins it
 }
 
 void FramePusher::join(std::unique_lock<std::mutex> *lock) {

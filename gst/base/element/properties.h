@@ -43,7 +43,7 @@ struct Property {
   std::function<void(const S &, GValue *)> get;
 };
 
-// A property that programs may still use.
+// Marks a property as deprecated; programs may still use it.
 template <typename S>
 Property<S> deprecated(Property<S> property) {
   property.spec->flags = static_cast<GParamFlags>(property.spec->flags | G_PARAM_DEPRECATED);
@@ -80,7 +80,7 @@ Property<S> unsigned_property(PropertyText text, guint64 S::*member, Mutable whe
           [member](const S &s, GValue *v) { g_value_set_uint64(v, s.*member); }};
 }
 
-// The same with the range that the algorithm checks.
+// Properties whose range of values is the one that the algorithm checks.
 template <typename S>
 Property<S> integer_property(PropertyText text, int S::*member, Range<int> range,
                              Mutable when = Mutable::playing) {
@@ -101,7 +101,7 @@ Property<S> enum_property(PropertyText text, GType type, E Base::*member, Mutabl
           [member](const S &s, GValue *v) { g_value_set_enum(v, static_cast<int>(s.*member)); }};
 }
 
-// An unset string is NULL.
+// A string property that may be unset: NULL for GObject, std::nullopt in the settings.
 template <typename S>
 Property<S> string_property(PropertyText text, std::optional<std::string> S::*member,
                             Mutable when = Mutable::playing) {
@@ -118,7 +118,7 @@ Property<S> string_property(PropertyText text, std::optional<std::string> S::*me
           [member, pointer](const S &s, GValue *v) { g_value_set_string(v, pointer(s.*member)); }};
 }
 
-// A colour as text (color_text.h). NULL is the default.
+// A colour as text (color_text.h). Setting it to NULL restores the default.
 template <typename S>
 Property<S> color_property(PropertyText text, ColorText S::*member, Mutable when = Mutable::playing) {
   const S defaults;
@@ -169,7 +169,7 @@ class PropertyTable {
     return *settings_of_(G_OBJECT(object));
   }
 
-  // Sets the properties that apply from the next start as in `started`.
+  // Copies from `started` to *now the properties whose changes apply only from the next start.
   static void keep_until_start(const S &started, S *now) {
     for (const Property<S> &property : *properties_) {
       if ((property.spec->flags & GST_PARAM_MUTABLE_READY) == 0) continue;

@@ -14,8 +14,8 @@
 namespace cudavision {
 namespace {
 
-// The part of the frame that the region covers, as a frame of its own. Only its luma is valid: the grid of
-// subsampled components is kept only if the region starts on it.
+// The part of the frame that the region covers, as a frame of its own. Only its luma is valid: subsampled chroma would
+// be shifted if the region does not begin on a chroma sample.
 Frame luma_of_region(Frame frame, Region region) {
   for (int i = 0; i < frame.component_count(); ++i)
     frame.component[i].data = &frame.component[i].at(region.x, region.y);
@@ -28,7 +28,8 @@ bool needs_luma_image(const PixelLayout &layout, LumaRange range) {
   return range == LumaRange::full || !make_frame(layout, {}, {}).has_luma_plane();
 }
 
-// The expansion of these frames' luma, if luma-range asks for it. The luma of RGB is computed, in the full range.
+// The luma range that the operation gets: `wanted` (luma-range) if luma is stored in the limited range. The luma of RGB
+// is computed in the full range.
 LumaRange luma_range_of(const GstVideoInfo &info, LumaRange wanted) {
   const bool limited =
       info.colorimetry.range == GST_VIDEO_COLOR_RANGE_16_235 && !GST_VIDEO_INFO_IS_RGB(&info);
@@ -37,8 +38,8 @@ LumaRange luma_range_of(const GstVideoInfo &info, LumaRange wanted) {
 
 Size size_of(const GstVideoInfo &info) { return {GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info)}; }
 
-// Whether frames of both caps hold the same samples. What else the caps say, such as the framerate, the shape of the
-// pixels and the colorimetry, may change in the middle of a video, and changes no sample.
+// Whether frames of both caps have the same format and size. All else in caps, such as the frame rate, the pixel aspect
+// ratio and the colorimetry, may change in the middle of a video and changes no sample.
 bool same_frames(const GstVideoInfo &a, const GstVideoInfo &b) {
   return a.finfo == b.finfo && size_of(a) == size_of(b);
 }
@@ -78,15 +79,15 @@ void Session::retire_stage(bool given_up) {
   drop_stage();
 }
 
-// Algorithms rely on what they leave in their scratch memory, and these were left in the middle. On a device that fails, kernels
-// that were launched need not have run: what they should have learnt may be anything.
+// Algorithms rely on what they leave in their scratch memory, and an error stops them in the middle: the stage is not
+// used again. If the device has failed, launched kernels may not have run, so what was learnt is undefined.
 void Session::give_up(const Status &status) {
   retire_stage(true);
   if (status.code() == Status::Code::device_failed) learnt_.reset();
 }
 
 void Session::move_to(std::shared_ptr<DeviceContext> context) {
-  if (context) end();  // what was learnt stays in the other context
+  if (context) end();  // what was learnt cannot move to the new context
   drop_stage();
   {
     const DeviceContext::Scope scope(context_.get());
@@ -141,8 +142,8 @@ Status Session::negotiate(const GstVideoInfo &info, bool in_cuda_memory, const F
   return catch_bad_alloc([&] { return fit_stage(settings); });
 }
 
-// Everything that an element allocates for its frames is charged to one budget. What is free on the device or
-// machine is asked for while the element has allocated nothing.
+// Everything that an element allocates for its frames is charged to one budget. Without max-memory, its limit is the
+// memory that is free on the device or machine, which is asked for while the element has no stage.
 Status Session::set_budget(const FilterSettings &settings) {
   if (settings.max_memory == budgeted_ && (settings.max_memory != 0 || stage_)) return {};
   std::size_t limit = settings.max_memory;
@@ -163,10 +164,10 @@ Status Session::prepare(const FilterSettings &settings) {
   return catch_bad_alloc([&] { return fit_stage(settings); });
 }
 
-// Returns true if the stage is the right one for the next frame, as for almost every frame.
+// Sets the number of threads for the next frame and moves the stage to its region. Returns true if that is enough.
 bool Session::keep_stage(const FilterSettings &settings) {
   const Region region = region_of(settings, size_of(info_));
-  // the CUDA backend needs one
+  // the CUDA backend needs one thread
   workers_.set_thread_count(context_ ? 1 : std::min(settings.n_threads, Workers::core_count()));
   if (!stage_ || stage_->size != Size{region.width, region.height} || settings.max_memory != budgeted_)
     return false;
@@ -191,7 +192,7 @@ Status Session::fit_stage(const FilterSettings &settings) {
 
 Status Session::make_stage(const FilterSettings &settings) {
   if (context_ && !wait_) CUDAVISION_TRY(StreamWait::make(&wait_));
-  // First, because it knows whether the region is too small: that may be so for one frame after the other.
+  // First, because it fails if the region is too small, possibly for frame after frame: then nothing else is allocated.
   CUDAVISION_TRY(make_operation_(
       {execution(), context_, &working_info_, stage_->size, settings.display, &learnt_}, &stage_->operation));
   if (!in_cuda_memory_) CUDAVISION_TRY(stage_frames());
@@ -266,7 +267,7 @@ Status Session::work(MappedFrame &mapped, GstBuffer *buffer, const FilterSetting
            luma_alone,
            is_repacked(GST_VIDEO_INFO_FORMAT(&info_)),
            draw};
-  RepackedFrame repacked;  // only of a repacked format
+  RepackedFrame repacked;  // set only for a repacked format
   if (path_.repacked) {
     const Planes copy = working_planes();
     repacked = repacked_frame(info_, planes, copy, {settings.gray16_min, settings.gray16_max});
@@ -289,7 +290,7 @@ Status Session::work(MappedFrame &mapped, GstBuffer *buffer, const FilterSetting
   if (draw && repacked.count != 0)
     CUDAVISION_TRY(
         unpack_frame(where, repacked, {0, 0, frame.width, frame.height}, stage.operation->replaced()));
-  turn.reset();  // a download to pageable memory waits for the GPU
+  turn.reset();  // before the download, which waits for the GPU if the memory is pageable
   return draw && !mapped.on_device() ? stage.staged->download(mapped.planes()) : Status();
 }
 

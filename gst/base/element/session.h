@@ -42,9 +42,10 @@ struct FilterSettings {
 
 // The region of interest within a frame; empty if it lies outside.
 Region region_of(const FilterSettings &settings, Size frame);
-// Whether an edge of the frame cuts off a part of the size that the region of interest was given.
+// Whether the right or bottom edge of the frame cuts off a part of the region of interest.
 bool is_cut(const FilterSettings &settings, Size frame);
-// Whether the region of interest would be larger in a larger frame.
+// Whether an edge of the frame ends the region of interest: it is cut off, or roi-x is set but not roi-width, or roi-y
+// but not roi-height.
 bool depends_on_frame(const FilterSettings &settings, Size frame);
 inline bool is_whole(Region region, Size frame) {
   return region.width == frame.width && region.height == frame.height;
@@ -71,18 +72,17 @@ class Session {
   // Works in that context from the next frame on. State of earlier frames is lost.
   void move_to(std::shared_ptr<DeviceContext> context);
 
-  // Called for new caps: allocates everything that frames of this format need. May be called again. If format and size
-  // stay, so does what was learnt from earlier frames.
-  // in_cuda_memory: true if the caps ask for CUDA memory.
+  // Called for new caps: allocates everything that frames of this format need. May be called again. What was learnt
+  // from earlier frames is kept if format and size stay the same. in_cuda_memory: true if the caps ask for CUDA memory.
   Status negotiate(const GstVideoInfo &info, bool in_cuda_memory, const FilterSettings &settings);
   bool knows_caps() const { return info_.finfo != nullptr; }
-  // Allocates what the region of the next frame needs, if its size has changed. Call it before process(). Fails
-  // with too_small if the region is.
+  // Allocates what the region of the next frame needs, if its size has changed. Call it before process(). Fails with
+  // too_small if the region is too small.
   Status prepare(const FilterSettings &settings);
-  // Processes one frame of the negotiated format and attaches the results to `buffer`. The frame must be
-  // mapped with this session's context; for reading only, if settings.display is off. The region must not be
-  // empty. Returns when the frame is finished, or when it can be passed on as it is
-  // (FrameOrder). Fails with the code `stopped` if the frame was given up.
+  // Processes one frame of the negotiated format and attaches the results to `buffer`. The frame must be mapped with
+  // this session's context; for reading only, if settings.display is off. The region must not be empty. Returns when
+  // the frame is finished, or when it can be passed on while the GPU still works on it (FrameOrder). Fails with the
+  // code `stopped` if the work on the frame was given up.
   Status process(MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings);
   // How the last frame was processed.
   const FramePath &path() const { return path_; }
@@ -96,9 +96,9 @@ class Session {
   void drop_history();
   // Whether results depend on earlier frames.
   bool has_history() const { return stage_ && stage_->operation->has_history(); }
-  // The element stops.
+  // Called when the element stops, after the last frame.
   void end();
-  // Waits for all frames that were passed on. Returns errors of their kernels.
+  // Waits until the GPU has finished all frames that were passed on before. Returns errors of their kernels.
   Status wait_for_pending();
 
  private:
@@ -114,9 +114,9 @@ class Session {
   Status allocate_working_planes();
   Planes working_planes();
   void drop_stage();
-  // Keeps what the stage's operation has learnt (Operation::take_learnt) for the next one.
+  // Destroys the stage. Keeps what its operation has learnt (Operation::take_learnt) for the next operation.
   void retire_stage(bool given_up);
-  // The same after an error.
+  // Retires the stage after an error.
   void give_up(const Status &status);
   Execution execution() const;
 
@@ -129,7 +129,7 @@ class Session {
   std::shared_ptr<MemoryBudget> budget_ = std::make_shared<MemoryBudget>();
   std::optional<guint64> budgeted_;  // the max-memory that the budget's limit comes from
   GstVideoInfo info_{};              // the caps
-  // Of the frames that the operation sees: the caps, or the 8-bit format of a repacked frame's copy.
+  // Of the frames that operations see: the caps or, for a repacked format (repacked_format.h), those of the 8-bit copy.
   GstVideoInfo working_info_;
   bool in_cuda_memory_ = false;
   PixelLayout layout_;
@@ -147,12 +147,12 @@ class Session {
     std::unique_ptr<Operation> operation;
   };
   std::optional<Stage> stage_;
-  std::unique_ptr<Learnt> learnt_;  // by the last operation, until another one takes it
+  std::unique_ptr<Learnt> learnt_;  // what the last operation has learnt, until the next one takes it
 };
 
-// The session of an element between start and stop. Queries and events come from any thread at any time, also while the element starts
-// or stops: each works with the session that it has got, or without one. The stream lock is no substitute, because an
-// event that waits in a sink holds it.
+// The session of an element. Queries and events come from any thread at any time, also while the element starts or
+// stops: each gets a reference to the session, or null. The stream lock could not protect the session, because an event
+// that is blocked in a sink holds that lock.
 class SharedSession {
  public:
   // Null between stop and start.

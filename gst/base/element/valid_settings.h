@@ -13,9 +13,9 @@
 
 namespace cudavision {
 
-// S is comparable and has validate(const S &). It may have hint(const S &), a sentence for the user about
-// valid settings that are probably not meant, or an empty string, and futile(const S &), the same about valid settings
-// with which nothing can be found in any frame. Only the streaming thread and start() call this class.
+// S is comparable and has validate(const S &). It may have two functions that return a sentence for the user, or an
+// empty string: hint(const S &) about valid settings that are probably not meant, and futile(const S &) about valid
+// settings with which no frame can have results. Only the streaming thread and start() call this class.
 template <typename S>
 class ValidSettings {
  public:
@@ -32,8 +32,7 @@ class ValidSettings {
   // The settings that the last begin() or take() accepted.
   const S &in_force() const { return in_force_; }
 
-  // The settings of this frame: `now`, or the last valid ones if `now` is contradictory. Each contradiction
-  // posts one warning on the bus.
+  // The settings of this frame: `now`, or the last valid ones if `now` is contradictory, which posts one warning.
   const S &take(gpointer element, const S &now) {
     if (now == refused_) return in_force_;
     if (now == in_force_) {
@@ -64,9 +63,9 @@ class ValidSettings {
   }
 
   S in_force_;
-  std::string hint_;  // the last one, posted once
+  std::string hint_;  // the last hint that was posted
   bool told_of_futility_ = false;
-  std::optional<S> refused_;  // the contradiction of the last warning
+  std::optional<S> refused_;  // the contradictory settings of the last warning
 };
 
 }  // namespace cudavision

@@ -32,8 +32,7 @@ bool has_pool(GstQuery *query) {
   return false;
 }
 
-// Puts the allocator first, where sources look for it, unless downstream has proposed an allocator of its own
-// there.
+// Puts the allocator first, where sources look for it, unless downstream has proposed an allocator of its own there.
 void offer_allocator(GstQuery *query, GstAllocator *allocator) {
   if (gst_query_get_n_allocation_params(query) == 0)
     return gst_query_add_allocation_param(query, allocator, nullptr);
@@ -44,7 +43,7 @@ void offer_allocator(GstQuery *query, GstAllocator *allocator) {
   gst_clear_object(&theirs);
 }
 
-// allocator: allocates system memory; null for CUDA memory.
+// Adds a pool to the query; returns false if it cannot. allocator: of system memory for the pool; null: CUDA memory.
 bool offer_pool(GstQuery *query, GstCaps *caps, const GstVideoInfo &info, const DeviceContext &context,
                 GstAllocator *allocator) {
   GstBufferPool *pool = allocator != nullptr ? gst_video_buffer_pool_new() : make_cuda_pool(context, info);

@@ -11,10 +11,9 @@
 
 namespace cudavision {
 
-// Completes an allocation query. If the caps ask for CUDA memory, it adds a pool of CUDA memory. For system
-// memory it adds an allocator of pinned memory, which sources use with any pool, and a pool. Proposals of
-// downstream elements are kept. The buffers may outlive the pool and the element. Returns false if nothing
-// could be added.
+// Completes an allocation query. If the caps ask for CUDA memory, it adds a pool of CUDA memory. For system memory it
+// adds an allocator of pinned memory, which sources use with any pool, and a pool. Proposals of downstream elements are
+// kept. The buffers may outlive the pool and the element. Returns false if nothing could be added.
 bool offer_memory(GstQuery *query, const std::shared_ptr<DeviceContext> &context);
 
 }  // namespace cudavision

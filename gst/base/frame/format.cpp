@@ -24,8 +24,8 @@ std::string native_formats(bool in_cuda_memory) {
          "RGB, BGR, RGBx, BGRx, RGBA, BGRA, NV21, YV12, Y42B, Y444, YUY2, UYVY";
 }
 
-// The formats that elements repack have a structure of their own, the second: a source that can make all
-// formats then makes one that needs no copy.
+// The formats that elements repack (repacked_format.h) are in a second caps structure: a source that can make all
+// formats then chooses one from the first structure, which needs no copy.
 GstCaps *caps_of_formats(bool in_cuda_memory) {
   const auto structure = [](const std::string &formats) {
     return "video/x-raw, format=(string){ " + formats + " }, " + kSizes;

@@ -14,10 +14,10 @@ namespace cudavision {
 // The caps of both pads of every element. CUDA memory comes first, if this build has CUDA. The caller owns
 // the reference.
 GstCaps *template_caps();
-// The part of caps that lies in system memory. The caller owns the reference.
+// The caps, restricted to video in system memory. The caller owns the reference.
 GstCaps *in_system_memory(GstCaps *caps);
-// What of the caps is wanted, in the order of `wanted`; all of them if that is null, as GStreamer's filters of caps can be.
-// Takes the reference of caps. The caller owns that of the result.
+// The intersection of `caps` and `wanted`, in the order of `wanted`. A null `wanted`, as the filter of a caps query can
+// be, restricts nothing. Takes the reference to `caps`. The caller owns the reference to the result.
 GstCaps *restricted_to(GstCaps *caps, GstCaps *wanted);
 bool asks_for_cuda_memory(const GstCaps *caps);
 // Returns true if GStreamer's CUDA memory supports the format.
@@ -27,10 +27,10 @@ PixelLayout pixel_layout(const GstVideoInfo &info);
 
 // The sizes of the planes of a frame of this format, in rows and bytes, with null data.
 Planes planes_shape(const GstVideoInfo &info);
-// The bytes from the beginning of each plane of a frame to that of a part of it.
+// For each plane of a frame, the number of bytes from its beginning to the first sample of a part of the frame.
 using PlaneOffsets = std::array<std::ptrdiff_t, GST_VIDEO_MAX_PLANES>;
-// The planes of a mapped frame of this format, or of a part of a larger frame, with the actual strides. Returns false if
-// rows overlap or lie outside of the frame's memory, which happens if a GstVideoMeta does not fit its buffer.
+// The planes of a mapped frame of this format, or of a part of a larger frame, with the actual strides. Returns false
+// if rows overlap or lie outside of the frame's memory, which happens if a GstVideoMeta does not fit its buffer.
 bool planes_of(const GstVideoFrame &frame, const GstVideoInfo &info, const PlaneOffsets &offsets,
                Planes *planes);
 

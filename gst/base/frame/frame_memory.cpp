@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Frames in GStreamer's CUDA memory, for the library of metas.
+// Gives the library of metas (gst/meta) access to frames in GStreamer's CUDA memory.
 #include "gst/base/frame/frame_memory.h"
 
 #include <cuda_runtime.h>
@@ -12,7 +12,7 @@
 namespace cudavision {
 namespace {
 
-// Calls work() with the context of the memory, and returns whether it was right. Logs errors.
+// Calls work() with the memory's context current. Returns false after an error, which it logs.
 template <typename Work>
 bool in_context(GstMemory *memory, const Work &work) {
   if (!gst_cuda_context_push(GST_CUDA_MEMORY_CAST(memory)->context)) return false;
@@ -22,13 +22,13 @@ bool in_context(GstMemory *memory, const Work &work) {
   return status.ok();
 }
 
-// The second stream waits for the work that is on the first one now.
+// Makes the second stream wait for the work that is on the first one now.
 Status order(CUstream_st *first, CUstream_st *second) {
   cudaEvent_t event = nullptr;
   CUDAVISION_TRY_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
   Status status = CUDAVISION_CHECK_CUDA(cudaEventRecord(event, first));
   if (status.ok()) status = CUDAVISION_CHECK_CUDA(cudaStreamWaitEvent(second, event, 0));
-  (void)cudaEventDestroy(event);  // when it is reached
+  (void)cudaEventDestroy(event);  // CUDA frees the event when it is reached
   return status;
 }
 
@@ -52,8 +52,9 @@ bool order_consumer(GstMemory *memory, std::uintptr_t stream) {
   return true;
 }
 
-// The memory goes back to its pool. Its next writer is ordered behind the memory's stream, if it has one; otherwise the host
-// waits, as every producer of such memory does. It waits also while others may read the flags of the memory.
+// Called when the memory goes back to its pool. If the memory has a stream, that stream waits for the consumer's, and
+// all writers are ordered behind it. Otherwise the host waits, as every producer of such memory does. The host also
+// waits unless `alone`: others may read the memory's flags, which mark_pending() writes.
 void order_writer(GstMemory *memory, std::uintptr_t stream, bool alone) {
   GstCudaMemory *frame = GST_CUDA_MEMORY_CAST(memory);
   CUstream_st *consumer = stream_of_consumer(stream), *producer = gst_cuda::stream_of(frame);
@@ -63,7 +64,7 @@ void order_writer(GstMemory *memory, std::uintptr_t stream, bool alone) {
       return {};
     }
     if (cudaStreamSynchronize(consumer) == cudaSuccess) return {};
-    return CUDAVISION_CHECK_CUDA(cudaStreamSynchronize(nullptr));  // the stream may be gone, with its work
+    return CUDAVISION_CHECK_CUDA(cudaStreamSynchronize(nullptr));  // instead of a stream that was destroyed
   });
 }
 

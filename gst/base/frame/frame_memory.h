@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Frames in CUDA memory as arrays of other programs.
+// Hands frames in CUDA memory over to other programs as arrays.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@ struct CUstream_st;
 
 namespace cudavision {
 
-// Tells the library of metas how frames in CUDA memory are handed over (gst/meta/device_memory.h). Does nothing in a build
+// Tells the library of metas how to hand over frames in CUDA memory (gst/meta/device_memory.h). Does nothing in a build
 // without CUDA.
 void offer_frames();
 
-// A stream as the Python array API counts, in the runtime's terms, where the legacy default stream, 1, is null.
+// Converts a stream number of the Python array API to the CUDA runtime's handle: the legacy default stream, 1, is null.
 inline CUstream_st *stream_of_consumer(std::uintptr_t stream) {
   return stream == 1 ? nullptr : reinterpret_cast<CUstream_st *>(stream);
 }

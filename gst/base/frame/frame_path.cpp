@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Where a frame lay and what was copied to process it, as a sentence.
+// Describes where a frame was stored and what was copied to process it.
 #include "gst/base/frame/frame_path.h"
 
 namespace cudavision {

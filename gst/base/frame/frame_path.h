@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Where a frame lay and what was copied to process it, for the log.
+// Where a frame was stored and what was copied to process it, for the log.
 #pragma once
 
 #include <string>
@@ -11,15 +11,15 @@ namespace cudavision {
 struct FramePath {
   Backend backend = Backend::cpu;
   bool in_cuda_memory = false;
-  bool in_our_context = false;  // only in CUDA memory
+  bool in_our_context = false;  // the CUDA memory belongs to the element's context
   bool luma_alone = false;      // no other component was needed
-  bool repacked = false;        // components of more than 8 bits, or planar RGB
+  bool repacked = false;        // processed as an 8-bit copy (repacked_format.h)
   bool drawn_on = false;
 
   bool operator==(const FramePath &) const = default;
 };
 
-// As "frames lie in system memory; their luma is copied to the GPU".
+// A sentence such as "frames lie in system memory; their luma is copied to the GPU".
 std::string describe(const FramePath &path);
 
 }  // namespace cudavision

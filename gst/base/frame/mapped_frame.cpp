@@ -9,7 +9,8 @@
 namespace cudavision {
 namespace {
 
-// GStreamer does not map a frame whose meta contradicts the caps, but complains of a fault of the program first.
+// Whether GStreamer will map the frame: it refuses one whose GstVideoMeta contradicts the caps, but first logs a
+// critical warning, as for a programming error.
 bool fits_meta(GstBuffer *buffer, const GstVideoInfo &info) {
   const GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
   return meta == nullptr ||
@@ -39,8 +40,8 @@ MappedFrame::MappedFrame(GstBuffer *buffer, const GstVideoInfo &info, bool write
   fits_ = crop(&offsets) && planes_of(frame_, info, offsets, &planes_);
 }
 
-// Finds the part of the frame that a GstVideoCropMeta names. Returns false if there is no such part, or if chroma samples
-// do not begin there.
+// Finds where the part of the frame that a GstVideoCropMeta names begins in each plane. Returns false if the part
+// leaves the frame or does not begin on a chroma sample.
 bool MappedFrame::crop(PlaneOffsets *offsets) const {
   const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta(buffer_);
   if (crop == nullptr || (crop->x == 0 && crop->y == 0)) return true;
@@ -49,8 +50,7 @@ bool MappedFrame::crop(PlaneOffsets *offsets) const {
   if (right > static_cast<guint>(GST_VIDEO_FRAME_WIDTH(&frame_)) ||
       bottom > static_cast<guint>(GST_VIDEO_FRAME_HEIGHT(&frame_)))
     return false;
-  for (guint i = GST_VIDEO_INFO_N_COMPONENTS(&info_);
-       i-- > 0;) {  // the first component of a plane comes last
+  for (guint i = GST_VIDEO_INFO_N_COMPONENTS(&info_); i-- > 0;) {
     const guint shift_x = GST_VIDEO_FORMAT_INFO_W_SUB(info_.finfo, i),
                 shift_y = GST_VIDEO_FORMAT_INFO_H_SUB(info_.finfo, i);
     if (crop->x >> shift_x << shift_x != crop->x || crop->y >> shift_y << shift_y != crop->y) return false;

@@ -12,9 +12,9 @@
 
 namespace cudavision {
 
-// Removes from an allocation query what elements do not honour in frames, so that upstream does not rely on it: crops
-// (which are honoured where they come nevertheless), affine transformations, overlays that are to be blended later,
-// textures, and whatever is unknown.
+// Removes from an allocation query the metas that elements do not honour in frames, so that upstream does not rely on
+// them: crops (which are honoured where they come nevertheless), affine transformations, overlays that are to be
+// blended later, textures, and all that are unknown.
 void keep_honoured_metas(GstQuery *allocation);
 
 // Unmaps the frame in its destructor (RAII). The buffer stays writable meanwhile, so that metas can be added.
@@ -27,15 +27,16 @@ class MappedFrame {
   MappedFrame(const MappedFrame &) = delete;
   MappedFrame &operator=(const MappedFrame &) = delete;
 
-  // Returns false if memory that is not system memory could not be mapped, or if the buffer is too small.
+  // Returns false if the buffer could not be mapped: its device memory cannot be mapped, it is too small, or its
+  // GstVideoMeta contradicts the caps.
   bool mapped() const { return mapped_; }
   // Returns false if the buffer is not mapped, or if its GstVideoMeta or GstVideoCropMeta does not fit its memory.
   bool fits() const { return fits_; }
-  // Why it does not fit, with sizes and strides, and what to do.
+  // For the user: why the frame does not fit, with sizes and strides, and what to do about it.
   std::string misfit() const;
   const Planes &planes() const { return planes_; }
   bool on_device() const { return on_device_; }
-  // With what the work on the frame begins and ends.
+  // Orders the work on the frame among streams: call begin() before the work, and leave_pending() or finish() after it.
   FrameOrder &order() { return order_; }
 
  private:

@@ -32,7 +32,7 @@ struct OwnedByMemory {
 };
 
 void free_owned(gpointer data) {
-  const auto context = static_cast<OwnedByMemory *>(data)->context;  // outlives its memory
+  const auto context = static_cast<OwnedByMemory *>(data)->context;  // kept until the memory is freed
   const DeviceContext::Scope scope(context.get());
   delete static_cast<OwnedByMemory *>(data);
 }

@@ -10,8 +10,7 @@
 
 namespace cudavision {
 
-// Makes an allocator for a buffer pool. Its memory looks like ordinary system memory and keeps the context
-// alive.
+// Makes an allocator for a buffer pool. Its memory looks like ordinary system memory and keeps the context alive.
 GstAllocator *make_pinned_allocator(std::shared_ptr<DeviceContext> context);
 
 }  // namespace cudavision

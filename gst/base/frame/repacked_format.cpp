@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Formats that the algorithms do not read.
+// Formats that the algorithms do not read, and where their samples are stored.
 #include "gst/base/frame/repacked_format.h"
 
 #include <algorithm>
@@ -8,18 +8,19 @@
 namespace cudavision {
 namespace {
 
-// A component's eight most significant bits begin at bit `bit` of byte `offset` of each step of bytes.
+// Where the eight most significant bits of a component's first sample begin: at bit `bit` of byte `offset` of the
+// plane. The samples are `step` bytes apart.
 struct Place {
   int plane, offset, step, bit;
 };
 struct RepackedFormat {
-  GstVideoFormat format, working;  // with the same components in the same order
-  int low;                         // the bits of a sample below these eight; padding counts
+  GstVideoFormat format, working;  // working: of the 8-bit copy, with the same components in the same order
+  int low;                         // how many bits a sample has below these eight, padding included
   Place place[4];
 };
 
-// GStreamer's own description has no places for 10:10:10:2, and those of P010's chroma differ between
-// versions.
+// The table holds these places because GStreamer's own description has none for 10:10:10:2 formats, and those for
+// P010's chroma differ between its versions.
 constexpr RepackedFormat kFormats[] = {
     {GST_VIDEO_FORMAT_P010_10LE, GST_VIDEO_FORMAT_NV12, 8, {{0, 1, 2, 0}, {1, 1, 4, 0}, {1, 3, 4, 0}}},
     {GST_VIDEO_FORMAT_P012_LE, GST_VIDEO_FORMAT_NV12, 8, {{0, 1, 2, 0}, {1, 1, 4, 0}, {1, 3, 4, 0}}},
@@ -28,7 +29,7 @@ constexpr RepackedFormat kFormats[] = {
     {GST_VIDEO_FORMAT_I422_10LE, GST_VIDEO_FORMAT_Y42B, 2, {{0, 0, 2, 2}, {1, 0, 2, 2}, {2, 0, 2, 2}}},
     {GST_VIDEO_FORMAT_I422_12LE, GST_VIDEO_FORMAT_Y42B, 4, {{0, 0, 2, 4}, {1, 0, 2, 4}, {2, 0, 2, 4}}},
     {GST_VIDEO_FORMAT_Y444_16LE, GST_VIDEO_FORMAT_Y444, 8, {{0, 1, 2, 0}, {1, 1, 2, 0}, {2, 1, 2, 0}}},
-    // Words of 32 bits: 10 bits a component from bit 0 on, and 2 bits of alpha, which stay.
+    // Words of 32 bits: 10 bits a component from bit 0 on, and 2 bits of alpha, which are never changed.
     {GST_VIDEO_FORMAT_BGR10A2_LE, GST_VIDEO_FORMAT_RGB, 2, {{0, 2, 4, 6}, {0, 1, 4, 4}, {0, 0, 4, 2}}},
     {GST_VIDEO_FORMAT_RGB10A2_LE, GST_VIDEO_FORMAT_RGB, 2, {{0, 0, 4, 2}, {0, 1, 4, 4}, {0, 2, 4, 6}}},
     {GST_VIDEO_FORMAT_ARGB,
@@ -109,7 +110,7 @@ RepackedFrame repacked_frame(const GstVideoInfo &info, const Planes &wide, const
                           .low = repacked.low};
   }
   if (repacked.format == GST_VIDEO_FORMAT_GRAY16_LE && range != GrayRange{}) {
-    frame.component[0].wide.data -= repacked.place[0].offset;  // the whole value counts
+    frame.component[0].wide.data -= repacked.place[0].offset;  // the range applies to the whole 16-bit value
     frame.range = range;
   }
   return frame;

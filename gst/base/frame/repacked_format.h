@@ -18,10 +18,12 @@ std::string repacked_formats(bool in_cuda_memory);
 // Returns true if elements work on a copy of frames of this format.
 bool is_repacked(GstVideoFormat format);
 
-// The frames that the algorithms see: `info` itself, or the copy, with the same size and colorimetry.
+// The frames that the algorithms see: `info` or, for a repacked format, the 8-bit copy of the same size and
+// colorimetry.
 GstVideoInfo working_info(const GstVideoInfo &info);
 
-// A frame of a repacked format and its copy, in the memory of the backend. range: for 16-bit grey.
+// Describes a frame of a repacked format (`wide`) and its 8-bit copy (`eight`), both in the backend's memory. range:
+// which values of 16-bit grey become 0 to 255.
 RepackedFrame repacked_frame(const GstVideoInfo &info, const Planes &wide, const Planes &eight,
                              const GrayRange &range);
 

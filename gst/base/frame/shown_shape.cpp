@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How a stream says that its frames are to be turned and stretched when they are shown.
+// Finds out from tags and caps whether frames are to be rotated or stretched when they are shown.
 #include "gst/base/frame/shown_shape.h"
 
 #include <gst/video/videodirection.h>
@@ -15,7 +15,7 @@ struct PadUnref {
 };
 using OwnedPad = std::unique_ptr<GstPad, PadUnref>;
 
-// The tag of a list; empty if it has none that is valid. is_upright: whether it says so.
+// The orientation tag of a list; empty if there is no valid one. is_upright: set to whether it asks for no rotation.
 std::string orientation_in(GstTagList *tags, bool *is_upright) {
   GstVideoOrientationMethod method;
   const gchar *tag = nullptr;
@@ -26,7 +26,7 @@ std::string orientation_in(GstTagList *tags, bool *is_upright) {
   return tag;
 }
 
-// Whether a tag that has arrived at this pad says that the frames are to be turned.
+// Whether a tag that has arrived at this pad says that the frames are to be rotated or mirrored.
 bool has_turning_tag(GstPad *sink) {
   bool found = false;
   gst_pad_sticky_events_foreach(
@@ -43,7 +43,7 @@ bool has_turning_tag(GstPad *sink) {
   return found;
 }
 
-// The pad of an element, not of a bin, that sends the frames of this one; or null.
+// The source pad that sends frames to this sink pad: that of an element, also if it is linked through bins; or null.
 OwnedPad source_of(OwnedPad sink) {
   OwnedPad peer(gst_pad_get_peer(sink.get()));
   while (peer != nullptr && GST_IS_PROXY_PAD(peer.get())) {
@@ -57,7 +57,7 @@ OwnedPad source_of(OwnedPad sink) {
   return peer;
 }
 
-// The pad at which an element receives what it sends at `source`; of several, the first.
+// The sink pad on which an element receives what it sends on `source`: the first one if there are several; or null.
 OwnedPad sink_behind(GstPad *source) {
   GstIterator *links = gst_pad_iterate_internal_links(source);
   GValue item = G_VALUE_INIT;
@@ -69,8 +69,7 @@ OwnedPad sink_behind(GstPad *source) {
   return sink;
 }
 
-// Whether an element turns the frames on their way to this pad, after the tag. videoflip of GStreamer 1.22 leaves the tag
-// as it was.
+// Whether an element upstream has already rotated the frames: videoflip of GStreamer 1.22 does not remove the tag.
 bool are_turned_before(GstPad *sink) {
   OwnedPad pad(GST_PAD(gst_object_ref(sink)));
   while (const OwnedPad source = source_of(std::move(pad))) {

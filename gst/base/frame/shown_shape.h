@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How a stream says that its frames are to be turned and stretched when they are shown. The elements analyse the stored
-// pixels.
+// Finds out from tags and caps whether frames are to be rotated or stretched when they are shown. The elements analyse
+// the stored pixels.
 #pragma once
 
 #include <gst/video/video.h>
@@ -9,16 +9,15 @@
 
 namespace cudavision {
 
-// Used by the streaming thread, and by start, which never runs beside it.
+// Used by the streaming thread and by the element's start(), which never run at the same time.
 class ShownShape {
  public:
   void restart() { *this = {}; }
-  // Another stream begins, with tags of its own.
+  // Called when another stream begins: forgets the tags of the one before.
   void begin_stream();
   void take_tags(GstEvent *event);
-  // What to tell the user of an element for which the shape of frames of these caps matters: a sentence for the
-  // orientation and one for the pixel aspect ratio, each once since restart(); otherwise an empty string. sink: the pad
-  // at which the frames arrive.
+  // A warning for the user of an element whose results depend on the shape of the frames: once since restart() about
+  // the orientation and once about the pixel aspect ratio; otherwise an empty string. sink: the pad that receives them.
   std::string complaint(const GstVideoInfo &info, GstPad *sink);
 
  private:
@@ -26,7 +25,7 @@ class ShownShape {
     bool is_upright = true;
     std::string tag;
   };
-  Orientation of_stream_, of_file_;  // the former takes precedence, if it has a tag
+  Orientation of_stream_, of_file_;  // by the scope of the tags; of_stream_ takes precedence if it has a tag
   bool told_of_orientation_ = false, told_of_aspect_ = false;
 };
 

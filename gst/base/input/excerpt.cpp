@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Texts from outside, as messages to the user show them.
+// Makes texts from files, properties and metas fit to be shown in messages to the user.
 #include "gst/base/input/excerpt.h"
 
 #include <glib.h>
@@ -18,8 +18,7 @@ std::size_t printable_bytes(std::string_view text) {
   return static_cast<std::size_t>(g_unichar_to_utf8(character, nullptr));
 }
 
-// As many of the first characters, escaped, as `most` bytes hold. end: set to the end of these characters in
-// the text.
+// Escapes as many of the first characters as fit into `most` bytes. end: set to the end of these characters in `text`.
 std::string escaped(std::string_view text, std::size_t most, std::size_t *end) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string shown;
@@ -45,8 +44,8 @@ std::string excerpt(std::string_view text) {
   std::string whole = escaped(text, kMostExcerptBytes, &end);
   if (end == text.size()) return whole;
   const std::string first = escaped(text, kHalf, &end);
-  // The longest end of the text that fits: escapes, also of a character of which only a part is left, need more
-  // bytes than what they stand for.
+  // Finds the longest end of the text that fits. An escape needs more bytes than the character or part of a character
+  // that it stands for, so the last kHalf bytes of the text may not fit.
   std::size_t begin = std::max(end, text.size() - std::min(text.size(), kHalf));
   std::string last = escaped(text.substr(begin), kHalf, &end);
   while (begin + end < text.size()) last = escaped(text.substr(++begin), kHalf, &end);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Texts from outside, as messages to the user show them.
+// Makes texts from files, properties and metas fit to be shown in messages to the user.
 #pragma once
 
 #include <string>

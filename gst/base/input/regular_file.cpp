@@ -55,7 +55,7 @@ Status find_size(const Descriptor &file, std::size_t most, std::size_t *size) {
   return check(facts, most);
 }
 
-// Reads at most `count` bytes, and resizes *bytes to those that there were.
+// Reads at most `count` bytes, and resizes *bytes to the number that was read.
 Status read_bytes(const Descriptor &file, std::size_t count, std::string *bytes) {
   bytes->resize(count);
   std::size_t found = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// GStreamer's own metas for analysis.
+// Attaches, reads and removes GStreamer's own metas for analysis.
 #include "gst/base/results/analytics.h"
 
 #include <gst/video/video.h>
@@ -17,7 +17,7 @@ namespace cudavision {
 #if CUDAVISION_HAVE_ANALYTICS
 namespace {
 
-// The memory of the meta does not have to grow with each detection.
+// Adds a relation meta with memory for the expected number of detections, so that it does not grow with each one.
 GstAnalyticsRelationMeta *add_relations(GstBuffer *buffer, int expected) {
   constexpr gsize kBytes = 128;  // the approximate size of a detection
   GstAnalyticsRelationMetaInitParams sizes{static_cast<gsize>(expected),
@@ -110,7 +110,7 @@ GstTensorDataType data_type_of(GstCudaVisionElementType type) {
   }
 }
 
-// Names the class of the value 255 of a segmentation.
+// Attaches class names to a segmentation: "background" for the value 0, and `name` for 255.
 bool attach_class(GstAnalyticsRelationMeta *relations, const GstAnalyticsSegmentationMtd &segmentation,
                   const char *name) {
   gfloat levels[] = {1, 1};
@@ -132,7 +132,7 @@ Status attach_gst_tensor(GstBuffer *buffer, const GstCudaVisionTensorMeta *tenso
   if (added == nullptr) return invalid_argument("a GstTensor could not be attached");
   GstTensorMeta *meta = gst_buffer_get_tensor_meta(buffer);
   if (meta == nullptr) meta = gst_buffer_add_tensor_meta(buffer);
-  // Others may have left null, which GStreamer's functions do not expect.
+  // Other programs may have left null pointers, which GStreamer's functions do not expect.
   if (meta->tensors == nullptr) meta->num_tensors = 0;
   const gsize count = static_cast<gsize>(
       std::remove(meta->tensors, meta->tensors + meta->num_tensors, nullptr) - meta->tensors);

@@ -20,8 +20,8 @@ struct Detection {
   gfloat confidence = 0;
 };
 
-// Appends detection(0) to detection(count - 1) to the buffer's relation meta, which all elements share, or
-// adds one. Fails if the meta takes no more.
+// Appends detection(0) to detection(count - 1) to the buffer's relation meta, which all elements share and which is
+// added if there is none. Fails if the meta cannot hold more.
 Status attach_detections(GstBuffer *buffer, int count, const std::function<Detection(int)> &detection);
 // Calls visit with each detection that is attached to the buffer, in order, until the flag asks to stop.
 void for_each_detection(GstBuffer *buffer, const StopFlag &stop,
@@ -32,24 +32,24 @@ guint64 track_of_detection(GstBuffer *buffer, guint detection);
 Status attach_tracking(GstBuffer *buffer, guint detection, guint64 track, GstClockTime first,
                        GstClockTime last);
 
-// Adds the tensor to the buffer's GstTensorMeta. Both metas share its data.
+// Adds the tensor to the buffer's GstTensorMeta, without copying its data.
 Status attach_gst_tensor(GstBuffer *buffer, const GstCudaVisionTensorMeta *tensor);
 // Attaches a map of the region with the values 0 and 255, one byte per pixel without padding, as a semantic
 // segmentation whose value 255 has the class `name`. The meta shares `data`, which must be writable: it gets
 // a GstVideoMeta.
 Status attach_segmentation(const Job &job, GstBuffer *data, const char *name);
 
-// A picture whose values name the regions of a frame.
+// A segmentation of a frame: a mask, each value of which stands for a class of objects.
 struct Segmentation {
   GstBuffer *mask;    // has a GstVideoMeta, unless somebody has removed it
   Region place;       // of the mask in the frame, in pixels
-  bool selects[256];  // whether a value stands for what is asked for
+  bool selects[256];  // for each value of the mask, whether it stands for the class that is asked for
 };
-// Calls visit with each segmentation that is attached to the buffer, in order. type: the class that is asked for; null:
-// all but 0 and `background`. Of values without a class all but 0 are selected.
+// Calls visit with each segmentation of the buffer, in order. type: the class that is asked for; null selects all
+// values but 0 and those of the class `background`. Of values without a class, all but 0 are always selected.
 void for_each_segmentation(GstBuffer *buffer, const char *type,
                            const std::function<void(const Segmentation &)> &visit);
-// Removes all segmentations. If there are some, other items are lost, too, but detections and their tracks.
+// Removes all segmentations. If there are any, the relation meta keeps only detections and their tracks.
 void drop_segmentations(GstBuffer *buffer);
 
 }  // namespace cudavision

@@ -13,7 +13,7 @@ namespace cudavision {
 Status attach_tensor(const Job &job, const char *id, GstCudaVisionElementType type,
                      std::initializer_list<int> dims, OwnedBuffer data, double step_x, double step_y) {
   gsize sizes[GST_CUDA_VISION_TENSOR_MAX_DIMS] = {};
-  // the meta refuses more
+  // the meta refuses more dimensions
   std::copy_n(dims.begin(), std::min<std::size_t>(dims.size(), std::size(sizes)), sizes);
   GstCudaVisionTensorMeta *meta = gst_cuda_vision_buffer_add_tensor_meta(
       job.buffer, id, type, static_cast<guint>(dims.size()), sizes, data.release());
@@ -26,7 +26,7 @@ Status attach_tensor(const Job &job, const char *id, GstCudaVisionElementType ty
 }
 
 Status attach_map(const Job &job, const char *id, const char *class_name, OwnedBuffer data) {
-  // First, because it adds a meta to the buffer, which must not be shared yet.
+  // First, because it adds a meta to `data`, which must not be shared yet.
   CUDAVISION_TRY(attach_segmentation(job, data.get(), class_name));
   return attach_tensor(job, id, GST_CUDA_VISION_ELEMENT_TYPE_U8, {job.region.height, job.region.width},
                        std::move(data));

@@ -71,8 +71,8 @@ void collect_boxes(GstBuffer *buffer, const StopFlag &stop, std::vector<Attached
   for_each_region(buffer, [&](GstVideoRegionOfInterestMeta &meta) {
     if (!stop.requested()) boxes->push_back(box_of(&meta));
   });
-  // Regions and detections of one element come in the same order: the search begins behind the last one found. It is
-  // bounded, because a frame may carry any number of both.
+  // An element attaches its regions and its detections in the same order, so the search for a detection's region begins
+  // behind the last region found. It is bounded, because a frame may carry any number of regions and detections.
   constexpr std::size_t kMostCompared = 1024;
   const std::size_t regions = boxes->size(), compared = std::min(regions, kMostCompared);
   std::size_t next = 0;

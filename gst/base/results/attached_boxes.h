@@ -13,21 +13,21 @@
 
 namespace cudavision {
 
-// A region of interest, an object detection of GstAnalytics, or both, if they have the same type and place: elements attach
-// both so that readers of either find them.
+// A region of interest, an object detection of GstAnalytics, or both if they have the same type and place: elements
+// attach each box as both, so that every reader finds it.
 struct AttachedBox {
   GQuark type = 0;
   double x = 0, y = 0, width = 0, height = 0;  // pixels of the frame
   double score = 0;                            // NaN if there is none
   guint64 track = 0;                           // the id of its track, or 0
-  bool predicted = false;                      // by a tracker: no detector has looked at the frame
+  bool predicted = false;                      // a tracker's guess: no detector has looked at the frame
   GstVideoRegionOfInterestMeta *region = nullptr;
   std::optional<guint> detection;  // its id in the relation meta
   const char *label = nullptr;     // a text about this one object, which lives as long as the meta; or null
 };
 
-// The type of boxes that is asked for: all, or one by its name, of which there need not be any. Boxes without a type have the
-// type 0, which no name has.
+// Selects the boxes of all types, or those of the type with this name, even if no box has that type. Boxes without a
+// type have the type 0, which no name selects.
 class WantedType {
  public:
   static WantedType all() { return WantedType(true, 0); }
@@ -57,8 +57,8 @@ class TypeList {
 // Some are left out if the flag asks to stop.
 void collect_boxes(GstBuffer *buffer, const StopFlag &stop, std::vector<AttachedBox> *boxes);
 
-// Appends the places of the boxes of this type ("*": of all types), clipped to the frame, and leaves out those that are
-// empty. Some are left out if the flag asks to stop.
+// Appends the places of the boxes of this type ("*": of all types), clipped to the frame, but none that is empty or
+// equal to the one before. Some are left out if the flag asks to stop.
 void add_regions(const std::vector<AttachedBox> &boxes, const std::string &type, Size frame,
                  const StopFlag &stop, std::vector<Region> *regions);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Notices that the results of other elements for which an element waits do not come.
+// Notices that no results of other elements arrive at an element that needs them.
 #include "gst/base/results/awaited_results.h"
 
 #include <gst/video/gstvideometa.h>
@@ -14,9 +14,9 @@ namespace cudavision {
 namespace {
 
 constexpr GstClockTime kLongest = 5 * GST_SECOND;
-constexpr std::size_t kMostTypes = 5;  // that are named
+constexpr std::size_t kMostTypes = 5;  // named in the sentence for the user
 
-// Metas are told by the names of their types: some exist only in newer versions of GStreamer.
+// Compares the names of the metas' API types, because some of these types exist only in newer versions of GStreamer.
 bool is_result(const GstMeta &meta, AwaitedResults::Kind kind) {
   const std::string_view name = g_type_name(meta.info->api);
   return meta.info->api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Notices that the results of other elements for which an element waits do not come.
+// Notices that no results of other elements arrive at an element that needs them.
 #pragma once
 
 #include <gst/gst.h>
@@ -12,8 +12,8 @@
 
 namespace cudavision {
 
-// Whether frames of 5 s have passed, by their timestamps. A jump counts as one second at most, and a frame without a
-// timestamp as 1/30 s.
+// Measures whether 5 s of frames have passed, by their timestamps. A jump counts as one second at most, and a frame
+// without a timestamp as 1/30 s.
 class Patience {
  public:
   bool is_over(const GstBuffer *frame);
@@ -22,14 +22,14 @@ class Patience {
   GstClockTime elapsed_ = 0, last_ = GST_CLOCK_TIME_NONE;
 };
 
-// Waits for boxes of one type, or of a list.
+// Waits for boxes of one type, or of the types of a list.
 class AwaitedType {
  public:
-  // Takes the boxes of a frame, and the value of the property that names the type. Returns a sentence for the user, once, if
-  // boxes of other types alone have come for 5 s; otherwise an empty string.
+  // Called for each frame with its boxes. property: the name of a property. type: its value. Returns a sentence for the
+  // user, once, if for 5 s there have been only boxes of other types; otherwise an empty string.
   std::string take(const GstBuffer *frame, const std::vector<AttachedBox> &boxes, const char *property,
                    const std::string &type);
-  // The same of the types of a list, which the text names.
+  // For a property that lists several types: `text` is its value, and `list` holds the types.
   std::string take(const GstBuffer *frame, const std::vector<AttachedBox> &boxes, const char *property,
                    const std::string &text, const TypeList &list);
 
@@ -39,19 +39,19 @@ class AwaitedType {
                    const std::string &type, const Wanted &wanted);
 
   std::string type_;
-  bool is_settled_ = false;  // they have come, or the sentence was returned
+  bool is_settled_ = false;  // boxes of the type have come, or the sentence was returned
   std::set<GQuark> others_;  // some of the types that have come
   Patience patience_;
 };
 
-// Waits for results of any kind.
+// Waits for the results of other elements.
 class AwaitedResults {
  public:
   enum class Kind {
     boxes,  // regions, detections, or the mark of a detector that has found nothing
     all,    // also keypoints, lines and tensors
   };
-  // Returns true once: if frames of 5 s have carried nothing.
+  // Called for each frame. Returns true once, if 5 s of frames have carried no result.
   bool are_missing(GstBuffer *frame, Kind kind);
 
  private:

@@ -16,7 +16,7 @@ class Counted {
   Counted &operator=(const Counted &) = delete;
 
   static int count() { return count_.load(std::memory_order_relaxed); }
-  // The number of objects that existed when this one was made.
+  // The number of objects of this kind that existed when this one was made.
   int others() const { return others_; }
 
  private:

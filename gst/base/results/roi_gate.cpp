@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The property roi-type.
+// Finds the regions to analyse for the property roi-type.
 #include "gst/base/results/roi_gate.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ Region clipped(const Region &r, Size size) {
   return {x, y, std::clamp(r.x + r.width, 0, size.width) - x, std::clamp(r.y + r.height, 0, size.height) - y};
 }
 
-// The region with so many more pixels on each side, or fewer if `margin` is negative.
+// The region, enlarged by `margin` pixels on each side, or reduced if `margin` is negative.
 Region grown(const Region &r, int margin) {
   return {r.x - margin, r.y - margin, r.width + 2 * margin, r.height + 2 * margin};
 }

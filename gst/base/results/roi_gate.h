@@ -35,17 +35,17 @@ class RoiGate {
  public:
   static constexpr int kMostRegions = Places::kMostRegions;
 
-  // Finds the regions that are to be analysed in a frame. type: the value of roi-type. margin: what the analysis needs
-  // around each, in pixels. Fails with the code `stopped`.
+  // Finds the regions to analyse in a frame. type: the value of roi-type. margin: how many pixels around each region
+  // the analysis needs. Fails with the code `stopped` if the stop flag is set.
   Status find(const Job &job, const std::optional<std::string> &type, int margin = 0);
   // Whether the whole region of interest is analysed, because roi-type is not set.
   bool is_open() const { return is_open_; }
-  // Regions that overlap with their margins have become one, the rectangle around both; if there are more than
-  // kMostRegions, so have those that grow least by it.
+  // Regions that overlap, margins included, are merged into the rectangle around both. If more than kMostRegions are
+  // left, those are merged that grow least.
   const std::vector<GatedRegion> &regions() const { return regions_; }
-  // The same without margins.
+  // The regions without their margins, for the algorithms.
   Places places() const;
-  // See TypedRegions.
+  // See TypedRegions::complaint().
   const std::string &complaint() const { return found_.complaint(); }
 
  private:

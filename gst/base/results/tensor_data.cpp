@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads the tensors of others where the backend works.
+// Reads tensors that other elements attached, in the memory of the backend.
 #include "gst/base/results/tensor_data.h"
 
 #include <cstdint>

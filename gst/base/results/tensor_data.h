@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads the tensors of others where the backend works.
+// Reads tensors that other elements attached, in the memory of the backend.
 #pragma once
 
 #include <gst/cudavision/cudavision.h>
@@ -11,7 +11,7 @@
 
 namespace cudavision {
 
-// The numbers of one tensor at a time.
+// Gives access to the numbers of one tensor at a time.
 class TensorData {
  public:
   TensorData() = default;
@@ -19,9 +19,9 @@ class TensorData {
   TensorData(const TensorData &) = delete;
   TensorData &operator=(const TensorData &) = delete;
 
-  // Gives the address of the numbers in the backend's memory, aligned for their type, or null if the tensor cannot be read.
-  // The address is valid until release(). CUDA: a tensor of this context is read where it lies, any other is copied. The
-  // stream must be synchronised before release(). context: null on the CPU backend.
+  // Sets *data to the address of the numbers in the backend's memory, aligned for their type, or to null if the tensor
+  // cannot be read. The address is valid until release(), before which the stream must be synchronised. CUDA: a tensor
+  // of this context is read in place, any other is copied. context: null on the CPU backend.
   Status read(const Execution &execution, const DeviceContext *context, const GstCudaVisionTensorMeta &tensor,
               const void **data);
   void release();
@@ -31,7 +31,7 @@ class TensorData {
   const void *map(const GstCudaVisionTensorMeta &tensor, std::size_t bytes, guint flags);
   Status copy(const Execution &execution, std::size_t bytes, const void **data);
 
-  OwnedBuffer buffer_;  // mapped
+  OwnedBuffer buffer_;  // mapped into map_; null after release()
   GstMapInfo map_ = {};
   OwnedBytes memory_;
   HostCopy host_;

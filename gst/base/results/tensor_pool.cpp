@@ -27,14 +27,14 @@ namespace {
 
 constexpr char kMemoryType[] = "CudaVisionTensorMemory";
 
-// The members of a device memory beyond GstMemory's. It may be mapped on any thread.
+// The members of a device memory besides its GstMemory. The memory may be mapped on any thread.
 struct DeviceTensor {
   std::shared_ptr<DeviceContext> context;
   OwnedBytes device;
   std::mutex mutex;
   OwnedBytes host;  // allocated when first needed, then kept
   bool host_is_current = false;
-  bool may_be_pending = false;  // true if work that wrote it may not have ended
+  bool may_be_pending = false;  // true if work that writes the memory may still run
 
   Execution execution() const { return {cudavision::Backend::cuda, nullptr, context->stream()}; }
 };
@@ -57,8 +57,7 @@ Status download(DeviceTensor *tensor) {
   return {};
 }
 
-// Reads the flags as a number: kMapCuda is outside the range of the enum GstMapFlags, so reading one is
-// undefined.
+// Reads the flags as a number: kMapCuda is outside the range of GstMapFlags, so reading that enum would be undefined.
 guint flags_of(const GstMapInfo *info) {
   guint flags = 0;
   static_assert(sizeof flags == sizeof info->flags);
@@ -76,7 +75,7 @@ Status wait_for_writer(DeviceTensor *tensor) {
   return {};
 }
 
-// Gives the address of the tensor for these flags.
+// Sets *data to the address on the device or, without kMapCuda, to that of a copy on the host.
 Status map_tensor(DeviceTensor *tensor, guint flags, gpointer *data) {
   const std::lock_guard lock(tensor->mutex);
   const bool write = (flags & GST_MAP_WRITE) != 0;
@@ -114,7 +113,7 @@ void unmap_memory(GstMemory *, GstMapInfo *) {}
 
 struct GstCudaVisionTensorAllocator {
   GstAllocator parent;
-  std::shared_ptr<DeviceContext> *context;  // of null for system memory
+  std::shared_ptr<DeviceContext> *context;  // points to null if the allocator makes system memory
 };
 struct GstCudaVisionTensorAllocatorClass {
   GstAllocatorClass parent_class;
@@ -149,7 +148,7 @@ Status allocate_on_device(GstAllocator *allocator, const std::shared_ptr<DeviceC
   return {};
 }
 
-// The pool is charged for one buffer; those that are still used downstream are not the element's.
+// Charges nothing: TensorPool::make() has charged one buffer; buffers in use downstream do not count as the element's.
 GstMemory *allocate_memory(GstAllocator *allocator, gsize size, GstAllocationParams *) {
   const MemoryBudget::Scope not_charged(nullptr);
   const auto &context = *reinterpret_cast<GstCudaVisionTensorAllocator *>(allocator)->context;
@@ -164,7 +163,7 @@ GstMemory *allocate_memory(GstAllocator *allocator, gsize size, GstAllocationPar
 void free_memory(GstAllocator *, GstMemory *memory) {
   auto *freed = reinterpret_cast<TensorMemory *>(memory);
   {
-    const std::shared_ptr<DeviceContext> context = freed->tensor->context;  // outlives its memory
+    const std::shared_ptr<DeviceContext> context = freed->tensor->context;  // kept until the memory is freed
     const DeviceContext::Scope scope(context.get());
     delete freed->tensor;
   }
@@ -178,12 +177,12 @@ void finalize_allocator(GObject *object) {
 
 // --- for the library of metas (gst/meta/device_memory.h) ---
 
-// An application may have moved the beginning of the memory.
+// The device address of the memory, with its offset, because an application may have moved its beginning.
 gpointer address_of(GstMemory *memory) {
   return static_cast<std::uint8_t *>(tensor_of(memory)->device.data()) + memory->offset;
 }
 
-// Calls work(tensor) with the context of the tensor, and returns whether it was right. Logs errors.
+// Calls work(tensor) with the tensor's context current. Returns false after an error, which it logs.
 template <typename Work>
 bool in_context(GstMemory *memory, const Work &work) {
   DeviceTensor *tensor = tensor_of(memory);
@@ -210,7 +209,7 @@ const cudavision::DeviceMemoryAccess kAccess{
     .order_writer =
         [](GstMemory *memory, std::uintptr_t stream, bool) {
           (void)in_context(memory, [&](DeviceTensor *tensor) -> Status {
-            // The stream may be gone, with its work.
+            // The consumer's stream may be destroyed: then wait for the default stream instead.
             if (tensor->context->wait_for(cudavision::stream_of_consumer(stream)).ok()) return {};
             return tensor->context->wait_for(nullptr);
           });
@@ -232,7 +231,7 @@ const cudavision::DeviceMemoryAccess kAccess{
 static void gst_cuda_vision_tensor_allocator_class_init(GstCudaVisionTensorAllocatorClass *klass) {
   GST_DEBUG_CATEGORY_INIT(gst_cuda_vision_tensor_debug, "cudavisiontensor", 0,
                           "tensors of the cudavision elements");
-  // Memory on the host is not of this allocator.
+  // Memory on the host does not belong to this allocator (allocate_on_host).
   cudavision::offer_device_memory(G_TYPE_FROM_CLASS(klass), &kAccess);
   G_OBJECT_CLASS(klass)->finalize = finalize_allocator;
   klass->parent_class.alloc = allocate_memory;
@@ -244,7 +243,7 @@ static void gst_cuda_vision_tensor_allocator_init(GstCudaVisionTensorAllocator *
   base->mem_type = kMemoryType;
   base->mem_map_full = map_memory;
   base->mem_unmap_full = unmap_memory;
-  // There is no mem_copy for devices: GStreamer's default maps for the CPU, which downloads, and copies.
+  // mem_copy is not set: GStreamer's default maps the memory for the CPU, which downloads it, and copies the result.
   GST_OBJECT_FLAG_SET(allocator, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
 }
 
@@ -254,7 +253,7 @@ Status TensorPool::make(std::shared_ptr<DeviceContext> context, std::size_t size
                         std::unique_ptr<TensorPool> *pool) {
   if (size > G_MAXUINT)
     return out_of_memory(std::to_string(size) + " bytes for a tensor, more than a buffer of a pool holds");
-  // What can throw comes before what GLib owns.
+  // All that can throw comes before GLib's objects are made, which would leak.
   std::unique_ptr<TensorPool> made(new TensorPool(size, context != nullptr));
   CUDAVISION_TRY(made->charge_.take(size));
   auto shared = std::make_unique<std::shared_ptr<DeviceContext>>(std::move(context));

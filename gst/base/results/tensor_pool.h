@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Buffers for the tensors that elements attach: in system memory on the CPU backend, on the device on CUDA.
+// Buffers for the tensors that elements attach: in system memory on the CPU backend, on the device on the CUDA backend.
 #pragma once
 
 #include <gst/gst.h>
@@ -27,9 +27,8 @@ class TensorPool {
                      std::unique_ptr<TensorPool> *pool);
   ~TensorPool();
 
-  // A buffer to be filled at `data` by the backend, with work on the context's stream. The work must have
-  // ended, or be pending (FrameOrder::leave_pending), before the buffer is passed on: mapping for reading
-  // waits for pending work.
+  // A buffer to be filled at `data` by the backend, with work on the context's stream. The work must have ended, or be
+  // pending (FrameOrder::leave_pending), before the buffer is passed on: mapping for reading waits for pending work.
   struct Lease {
     OwnedBuffer buffer;
     void *data = nullptr;  // in the backend's memory
@@ -47,8 +46,8 @@ class TensorPool {
   MemoryCharge charge_;  // of one buffer
 };
 
-// Returns true if the buffer is a tensor of a pool with the same CUDA context. Mapping it with GST_MAP_READ | kMapCuda then
-// gives an address of that context.
+// Returns true if the buffer is a tensor of a TensorPool with the same CUDA context. Mapping it with GST_MAP_READ |
+// kMapCuda then gives an address of that context.
 bool tensor_lies_in(GstBuffer *tensor, const DeviceContext &context);
 
 }  // namespace cudavision

@@ -12,14 +12,13 @@ namespace cudavision {
 
 class TypedRegions {
  public:
-  // Reads the boxes of a frame whose type the value of a property names ("*": all types). Some are missing if the flag asks to
-  // stop.
+  // Reads the boxes of a frame that have this type ("*": any type). property: the name of the property whose value
+  // `type` is. Some boxes are missing if the flag asks to stop.
   void read(GstBuffer *buffer, Size frame, const StopFlag &stop, const char *property,
             const std::string &type);
-  // Those of the last frame: clipped to it, and not empty.
+  // The places of these boxes in the last frame, clipped to the frame. None is empty.
   const std::vector<Region> &regions() const { return regions_; }
-  // A sentence for the user if only boxes of other types come (AwaitedType), after the frame in which that is noticed;
-  // otherwise empty.
+  // Set by read(): a sentence for the user, once, if only boxes of other types come (AwaitedType); otherwise empty.
   const std::string &complaint() const { return complaint_; }
 
  private:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// The custom meta that cudavisionzones attaches to frames.
 #include "gst/base/results/zones_meta.h"
 
 #include <gst/video/gstvideometa.h>
@@ -8,14 +9,14 @@ namespace {
 
 constexpr const char *kName = "GstCudaVisionZonesMeta";
 
-// The list, or null.
+// The list of this name in the structure, or null if it is no list.
 const GValue *list_in(const GstStructure &structure, const char *list) {
   const GValue *value = gst_structure_get_value(&structure, list);
   return value != nullptr && GST_VALUE_HOLDS_ARRAY(value) ? value : nullptr;
 }
 
-// Shapes follow a scaled picture, because they say in which size they lie. Elements that crop, mirror or rotate drop metas with
-// the tags below, and ask for no transformation.
+// Copies the meta to a copied or scaled frame: the structure names the frame size to which the shapes refer. Elements
+// that crop, mirror or rotate drop metas with the tags below without a call of this function.
 gboolean transform(GstBuffer *to, GstCustomMeta *meta, GstBuffer *, GQuark type, gpointer data, gpointer) {
   const bool is_part = GST_META_TRANSFORM_IS_COPY(type) && static_cast<GstMetaTransformCopy *>(data)->region;
   if (is_part || !(GST_META_TRANSFORM_IS_COPY(type) || GST_VIDEO_META_TRANSFORM_IS_SCALE(type))) return FALSE;

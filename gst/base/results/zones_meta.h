@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What cudavisionzones attaches to frames: a custom meta of GStreamer. Its structure has the lists `events` and `zones`, which
+// The custom meta that cudavisionzones attaches to frames. Its structure has the lists `events` and `zones`, which
 // cudavisionjson prints, and `shapes`, which cudavisionoverlay draws, in pixels of a frame of `width` x `height`. Any
-// program may attach or change one, so readers must expect anything.
+// program may attach or change such a meta, so readers must expect any content.
 #pragma once
 
 #include <gst/gst.h>
@@ -19,7 +19,7 @@ void for_each_zones(GstBuffer *buffer, const std::function<void(const GstStructu
 
 // The number of items of a list in the structure; 0 if it is no list.
 guint count_in(const GstStructure &structure, const char *list);
-// An item of the list, or null if it is no structure.
+// An item of the list, or null if there is none at this index or it is no structure.
 const GstStructure *item_in(const GstStructure &structure, const char *list, guint index);
 // The number of events that are attached to the buffer.
 guint count_of_events(GstBuffer *buffer);

@@ -19,7 +19,7 @@ constexpr struct {
               {"olive", 0x808000},   {"orange", 0xffa500},  {"purple", 0x800080}, {"red", 0xff0000},
               {"silver", 0xc0c0c0},  {"teal", 0x008080},    {"white", 0xffffff},  {"yellow", 0xffff00}};
 
-// All of the text as a number of at most 32 bits.
+// Parses the whole text as a number of at most 32 bits.
 std::optional<guint32> number(const std::string &text, guint base) {
   guint64 value = 0;
   if (!g_ascii_string_to_unsigned(text.c_str(), base, 0, G_MAXUINT32, &value, nullptr)) return std::nullopt;

@@ -9,7 +9,7 @@
 
 #include "cuda/common/status.h"
 
-// For the descriptions of properties.
+// The ways to write a colour, for the descriptions of properties.
 #define CUDAVISION_COLOR_WORDS "a name as red, #RRGGBB, #AARRGGBB or 0xAARRGGBB"
 
 namespace cudavision {
@@ -26,10 +26,10 @@ class ColorText {
   ColorText(const char *text) : text_(text), argb_(parse_color(text_)) {}
 
   const std::string &text() const { return text_; }
-  // Where lines may have a colour by their direction, instead of one for all.
+  // The word that stands for colours by the direction of lines, in properties that allow it instead of one colour.
   static constexpr const char *kByDirection = "direction";
   bool is_by_direction() const { return is_word(kByDirection); }
-  // Whether the text is that word, in upper or lower case.
+  // Whether the text is this word, in upper or lower case.
   bool is_word(const char *word) const { return g_ascii_strcasecmp(text_.c_str(), word) == 0; }
   bool is_color() const { return argb_.has_value(); }
   // 0xAARRGGBB. A colour without any opacity would draw nothing, which nobody asks for: it is opaque.
@@ -43,10 +43,9 @@ class ColorText {
   std::optional<guint32> argb_;
 };
 
-// Returns an error that names the property and says what a colour looks like, unless the text is a colour or
-// that word.
+// Returns an error that names the property and says what a colour looks like, unless the text is a colour or `word`.
 Status validate_color(const char *property, const ColorText &color, const char *word = nullptr);
-// What to tell the user about the colour; empty if there is nothing to tell.
+// A sentence for the user if the colour has no opacity; otherwise an empty string.
 std::string color_hint(const char *property, const ColorText &color);
 
 // The hint (valid_settings.h) of all settings that have a member `color`.

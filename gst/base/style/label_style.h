@@ -18,7 +18,7 @@ constexpr int automatic_text_scale(Size frame) {
   return std::max(1, (std::min(frame.width, frame.height) + 150) / 300);
 }
 
-// The scale of letters of that height in pixels, or the automatic one.
+// The scale of letters that are `height` pixels high; 0: the automatic scale.
 constexpr int text_scale_for(int height, Size frame) {
   return height == 0 ? automatic_text_scale(frame) : std::max(1, height / kTextHeight);
 }
@@ -30,7 +30,7 @@ constexpr guint32 contrast_to(guint32 argb) {
   return luma > 140 ? 0xff000000 : 0xffffffff;
 }
 
-// For boxes of the colour argb with outlines of this width in pixels. within: where the labels should lie.
+// The style of labels of boxes with outlines of this colour and width in pixels. within: where labels should be placed.
 inline LabelStyle label_style(guint32 argb, int line_width, Size frame, Region within,
                               const GstVideoInfo &info) {
   return {.text = {.scale = automatic_text_scale(frame),
@@ -40,10 +40,10 @@ inline LabelStyle label_style(guint32 argb, int line_width, Size frame, Region w
           .within = within};
 }
 
-// The beginning of a text, as long as a label can be, in the characters of the font. Letters that it lacks become similar
-// ones (ö o, ß ss), whatever the locale of the program, and all other characters question marks.
+// The beginning of a text, as long as a label can be, in the characters of the font (ASCII). In every locale, letters
+// outside ASCII become similar ones (ö o, ß ss), and all other characters become question marks.
 inline std::string drawable(const char *text) {
-  constexpr std::size_t kMostBytes = 4 * LabelText::kMost;  // of that many characters
+  constexpr std::size_t kMostBytes = 4 * LabelText::kMost;  // of kMost characters in UTF-8
   g_autofree char *valid = g_utf8_make_valid(text, static_cast<gssize>(strnlen(text, kMostBytes)));
   g_autofree char *ascii = g_str_to_ascii(valid, "C");
   return std::string(ascii, strnlen(ascii, LabelText::kMost));

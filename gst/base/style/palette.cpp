@@ -17,7 +17,7 @@ guint32 opaque(double red, double green, double blue) {  // 0 to 1; clamped
   return 0xff000000 | channel(red, 16) | channel(green, 8) | channel(blue, 0);
 }
 
-// position: on the circle of colours in sixths; each primary is full around its own.
+// position: on the colour circle, 0 to 6: red at 0, yellow at 1, green at 2, cyan at 3, blue at 4, magenta at 5.
 guint32 hue(double position) {
   return opaque(std::fabs(position - 3) - 1, 2 - std::fabs(position - 2), 2 - std::fabs(position - 4));
 }
@@ -26,7 +26,7 @@ guint32 hue(double position) {
 
 guint32 color_of_track(guint64 id) {
   constexpr guint64 kHues = 12,
-                    kStep = 5;  // without a common divisor, so that each hue comes before one comes again
+                    kStep = 5;  // coprime to kHues, so that all hues are used before one repeats
   return hue(6.0 * static_cast<double>(id * kStep % kHues) / kHues);
 }
 

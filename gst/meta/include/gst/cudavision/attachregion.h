@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Regions of interest of one's own detector, and the mark that it has looked at a frame.
+// Attaches regions of interest of an application's own detector, and marks frames at which the detector has looked.
 #pragma once
 
 #include <gst/cudavision/prelude.h>
@@ -15,13 +15,13 @@ G_BEGIN_DECLS
  * @width: in pixels
  * @height: in pixels
  * @score: the detector's score; NaN if there is none
- * @label: (nullable): a text about this one object, for example a name, which cudavisionoverlay writes in place of @type
+ * @label: (nullable): a text about this one object, for example a name, which cudavisionoverlay writes instead of @type
  * @id: identifies the region among those of its frame; 0 or less chooses an id from 1 on that no other region has
  * @error: the reason of a failure
  *
- * Attaches a box of one's own detector to a frame, as a #GstVideoRegionOfInterestMeta. The elements of gst-cudavision treat it as a
- * box of cudahog: they track it, draw it, write it and remove what it shows. The frame is also marked as analysed for @type, with
- * one more result (gst_cuda_vision_buffer_mark_analysed()).
+ * Attaches a box of one's own detector to a frame, as a #GstVideoRegionOfInterestMeta. The elements of gst-cudavision
+ * treat it like a box of cudahog: they track it, draw it, write it, and remove from the picture what it shows. The
+ * frame is also marked as analysed for @type, with one more result (gst_cuda_vision_buffer_mark_analysed()).
  *
  * In a pad probe, call gst_cuda_vision_probe_add_region() instead.
  *
@@ -56,13 +56,13 @@ gint gst_cuda_vision_buffer_remove_regions(GstBuffer *buffer, const gchar *type,
  * gst_cuda_vision_buffer_mark_analysed:
  * @buffer: (transfer none): a writable #GstBuffer
  * @type: (nullable): the type of objects that a detector has looked for; %NULL: objects of all types
- * @n_results: how many it has attached, beside those that gst_cuda_vision_buffer_add_region() has counted; often 0
+ * @n_results: how many results it has attached, not counting those of gst_cuda_vision_buffer_add_region(); often 0
  * @error: the reason of a failure
  *
- * Marks a frame as analysed. The mark tells a frame in which a detector has found nothing from one at which it has not
- * looked: cudavisiontrack attaches predictions to the latter, once the stream has marked frames. So a detector that does not look
- * at every frame calls this function for each frame at which it looks, also and above all if it has found nothing. A frame can be
- * marked for several types, and several times for one type; the results are added up. cudahog marks frames itself.
+ * Marks a frame as analysed. The mark tells that a detector has looked at the frame, even if it has found nothing. Once
+ * a stream has had a mark, cudavisiontrack attaches predictions to frames without one. So a detector that skips frames
+ * calls this function for each frame at which it looks, above all if it has found nothing. A frame can be marked for
+ * several types, and several times for one type; the results are added up. cudahog marks frames itself.
  *
  * The mark is a #GstMeta with the API type "GstCudaVisionAnalysisMetaAPI". Elements that copy or scale frames keep it.
  *
@@ -83,8 +83,8 @@ gboolean gst_cuda_vision_buffer_mark_analysed(GstBuffer *buffer, const gchar *ty
  *
  * Reads the marks of gst_cuda_vision_buffer_mark_analysed(). A mark for all types counts for each type.
  *
- * Returns: how many results the detectors have attached that looked for objects of the type; -1 if none has looked for them, or
- * has marked the frame
+ * Returns: how many results were attached by the detectors that looked for objects of the type; -1 if no mark tells
+ * that one has looked for them
  *
  * Since: 0.3
  */
@@ -104,9 +104,9 @@ gint64 gst_cuda_vision_buffer_get_n_results(GstBuffer *buffer, const gchar *type
  * @id: as of gst_cuda_vision_buffer_add_region()
  * @error: the reason of a failure
  *
- * Does the work of gst_cuda_vision_buffer_add_region() in a pad probe. The frame may be in use elsewhere: then a writable copy of its
- * buffer, which shares its pixels, takes its place in @info. A buffer that was read from @info before stays as it was. In Python
- * this is the only way, since Python's own reference makes a buffer read-only.
+ * Does the work of gst_cuda_vision_buffer_add_region() in a pad probe. If the buffer is in use elsewhere, a writable
+ * copy, which shares the pixels, replaces it in @info; a buffer that was read from @info before does not change. In
+ * Python this is the only way, because Python's own reference to a buffer makes it read-only.
  *
  * Returns: %TRUE, or %FALSE after an error
  *
@@ -123,7 +123,7 @@ gboolean gst_cuda_vision_probe_add_region(GstPadProbeInfo *info, const gchar *ty
  * @type: (nullable): the type of the regions; %NULL: all regions
  * @error: the reason of a failure
  *
- * Does the work of gst_cuda_vision_buffer_remove_regions() in a pad probe, as gst_cuda_vision_probe_add_region() does.
+ * Does the work of gst_cuda_vision_buffer_remove_regions() in a pad probe. See gst_cuda_vision_probe_add_region().
  *
  * Returns: the number of regions that were removed, or -1 after an error
  *
@@ -139,7 +139,7 @@ gint gst_cuda_vision_probe_remove_regions(GstPadProbeInfo *info, const gchar *ty
  * @n_results: as of gst_cuda_vision_buffer_mark_analysed()
  * @error: the reason of a failure
  *
- * Does the work of gst_cuda_vision_buffer_mark_analysed() in a pad probe, as gst_cuda_vision_probe_add_region() does.
+ * Does the work of gst_cuda_vision_buffer_mark_analysed() in a pad probe. See gst_cuda_vision_probe_add_region().
  *
  * Returns: %TRUE, or %FALSE after an error
  *
@@ -152,7 +152,7 @@ gboolean gst_cuda_vision_probe_mark_analysed(GstPadProbeInfo *info, const gchar 
 /**
  * gst_cuda_vision_analysis_meta_api_get_type: (skip)
  *
- * Registers the marks with GStreamer, which a process needs to receive them from another one.
+ * Registers the meta of the marks with GStreamer. A process calls this before it receives marks from another process.
  *
  * Returns: the API #GType of the marks of gst_cuda_vision_buffer_mark_analysed()
  *

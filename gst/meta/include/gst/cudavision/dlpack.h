@@ -13,11 +13,11 @@ struct DLManagedTensorVersioned;
 
 /**
  * GstCudaVisionDlpackFlags:
- * @GST_CUDA_VISION_DLPACK_FLAGS_NONE: the numbers where they lie, which frames share: they are read-only
+ * @GST_CUDA_VISION_DLPACK_FLAGS_NONE: the numbers in place, without a copy; read-only, because frames share them
  * @GST_CUDA_VISION_DLPACK_FLAGS_COPY: a writable copy, on the same device
  * @GST_CUDA_VISION_DLPACK_FLAGS_HOST: on the host; numbers on a GPU are downloaded
- * @GST_CUDA_VISION_DLPACK_FLAGS_UNVERSIONED: for consumers of DLPack before 1.0, which knows neither versions nor read-only
- * memory: who writes into it changes what other users of the frame see
+ * @GST_CUDA_VISION_DLPACK_FLAGS_UNVERSIONED: for consumers of DLPack before 1.0, which has neither versions nor
+ * read-only memory: a consumer that writes to shared numbers changes what other users of the frame see
  *
  * How a tensor is handed over.
  *
@@ -73,18 +73,19 @@ struct DLManagedTensorVersioned *gst_cuda_vision_tensor_meta_to_dlpack(const Gst
  * gst_cuda_vision_tensor_meta_export_dlpack:
  * @meta: (transfer none): a #GstCudaVisionTensorMeta
  * @flags: how the tensor is handed over
- * @stream: the CUDA stream on which the consumer will use a tensor on a GPU, as the Python array API counts: 1 for the legacy
- * default stream, 2 for that of the thread, a handle, or -1 if the consumer orders its work itself; anything for one on the host
+ * @stream: the CUDA stream on which the consumer uses a tensor on a GPU, as in the Python array API: 1 for the legacy
+ * default stream, 2 for that of the thread, -1 if the consumer orders its work itself, or a handle; ignored on the host
  * @error: the reason of a failure
  *
  * Hands the numbers of a tensor over as a `DLManagedTensorVersioned` of DLPack 1.0, or, with
- * %GST_CUDA_VISION_DLPACK_FLAGS_UNVERSIONED, as a `DLManagedTensor`. It outlives the frame and may be released on any thread.
+ * %GST_CUDA_VISION_DLPACK_FLAGS_UNVERSIONED, as a `DLManagedTensor`. The struct outlives the frame, and any thread may
+ * release it.
  *
- * On a GPU, the consumer's stream waits until the numbers are computed; the host does not wait. When the tensor is released, its
- * memory is written again only behind the work that is on the consumer's stream then, so the stream must still exist, and must not
- * be captured into a graph. The consumer must use the primary context of the device, as every program of the CUDA runtime does.
+ * On a GPU, the consumer's stream waits until the numbers are computed; the host does not. After the release, the
+ * memory is written again only when the work then on the consumer's stream is done: the stream must still exist then,
+ * and not be captured into a graph. The consumer must use the device's primary context, as the CUDA runtime does.
  *
- * Returns: the address of the struct, to be released by its deleter or by gst_cuda_vision_dlpack_release(); 0 after an error
+ * Returns: the address of the struct, for its deleter or gst_cuda_vision_dlpack_release(); 0 after an error
  *
  * Since: 0.3
  */
@@ -98,7 +99,7 @@ gsize gst_cuda_vision_tensor_meta_export_dlpack(const GstCudaVisionTensorMeta *m
  * @address: what gst_cuda_vision_tensor_meta_export_dlpack() returned; 0 does nothing
  * @flags: the flags of that call
  *
- * Calls the deleter, for programs that cannot.
+ * Calls the deleter of the struct, for programs that cannot call it themselves.
  *
  * Since: 0.3
  */
@@ -108,8 +109,8 @@ void gst_cuda_vision_dlpack_release(gsize address, GstCudaVisionDlpackFlags flag
 /**
  * gst_cuda_vision_dlpack_get_capsule_destructor:
  *
- * For bindings to Python: a PyCapsule that carries the struct, under the name that DLPack gives it, gets this destructor. It
- * calls the deleter unless somebody has taken the struct.
+ * For Python bindings: the destructor for a PyCapsule that holds the struct and has the name that DLPack prescribes. It
+ * calls the deleter of the struct, unless a consumer has taken the struct.
  *
  * Returns: the address of a function of the type PyCapsule_Destructor
  *
@@ -123,9 +124,9 @@ gsize gst_cuda_vision_dlpack_get_capsule_destructor(void);
  * @meta: (transfer none): a #GstCudaVisionTensorMeta
  * @device_id: (out): the number of the CUDA device; 0 on the host
  *
- * Tells where the numbers lie.
+ * Tells which device holds the numbers.
  *
- * Returns: the type of the device on which the numbers lie, as DLPack counts: 1 for the host, 2 for CUDA
+ * Returns: the type of the device that holds the numbers, as in DLPack: 1 for the host, 2 for CUDA
  *
  * Since: 0.3
  */
@@ -155,7 +156,7 @@ gsize gst_cuda_vision_keypoints_meta_export_dlpack(const GstCudaVisionKeypointsM
  * @error: the reason of a failure
  *
  * Hands the lines over as an array of 32-bit words, `[n][7]`: rho, theta, votes, x1, y1, x2, y2. The votes are unsigned
- * integers, all others floats.
+ * integers, all other words are floats.
  *
  * Returns: as gst_cuda_vision_tensor_meta_export_dlpack()
  *
@@ -181,13 +182,13 @@ guint gst_cuda_vision_frame_get_n_planes(const GstCaps *caps);
 /**
  * gst_cuda_vision_frame_to_dlpack: (skip)
  * @buffer: a video frame
- * @caps: its caps
+ * @caps: the caps of the frame
  * @plane: the number of a plane
  * @flags: without %GST_CUDA_VISION_DLPACK_FLAGS_UNVERSIONED
  * @stream: as for gst_cuda_vision_tensor_meta_export_dlpack()
  * @error: (nullable): the reason of a failure
  *
- * As gst_cuda_vision_frame_export_dlpack(), for programs that have the header of DLPack.
+ * Does the work of gst_cuda_vision_frame_export_dlpack() for programs that include the header of DLPack.
  *
  * Returns: (nullable): the plane, to be released by its deleter; %NULL after an error
  *
@@ -201,19 +202,19 @@ struct DLManagedTensorVersioned *gst_cuda_vision_frame_to_dlpack(GstBuffer *buff
 /**
  * gst_cuda_vision_frame_export_dlpack:
  * @buffer: a video frame, in system memory or in CUDA memory
- * @caps: its caps
+ * @caps: the caps of the frame
  * @plane: the number of a plane
  * @flags: how the plane is handed over
  * @stream: as for gst_cuda_vision_tensor_meta_export_dlpack()
  * @error: the reason of a failure
  *
- * Hands a plane of a frame over, without a copy: `[rows][columns]`, or `[rows][columns][channels]` where the plane holds more
- * than one number for each pixel. Rows may be followed by gaps. The numbers are unsigned, of 8 bits, of 16 bits (P010 and other
- * formats of more than 8 bits), or of 16 or 32 bits that hold all components of a pixel (RGB16, RGB10A2). YUY2 and UYVY have two
- * channels, the luma and one of the two chroma components in turn.
+ * Hands a plane of a frame over, without a copy: `[rows][columns]`, or `[rows][columns][channels]` where the plane
+ * holds more than one number for each pixel. There may be gaps between rows. The numbers are unsigned, of 8 bits, of 16
+ * bits (P010 and other formats of more than 8 bits), or of 16 or 32 bits that hold all components of a pixel (RGB16,
+ * RGB10A2). YUY2 and UYVY have two channels: the luma, and in turn one of the two chroma components.
  *
- * Frames in CUDA memory may be written again when the array is released. Before GStreamer 1.24, or while somebody else holds the
- * frame, releasing it waits for the work on the consumer's stream.
+ * After the array is released, the memory of a frame in CUDA memory may be written again. Before GStreamer 1.24, or
+ * while somebody else holds the frame, the release waits on the host for the work on the consumer's stream.
  *
  * Returns: as gst_cuda_vision_tensor_meta_export_dlpack()
  *
@@ -228,9 +229,9 @@ gsize gst_cuda_vision_frame_export_dlpack(GstBuffer *buffer, const GstCaps *caps
  * @buffer: a video frame
  * @device_id: (out): the number of the CUDA device; 0 on the host
  *
- * Where a video frame lies. A frame in the CUDA memory of another library than GStreamer's counts as one on the host.
+ * Tells which device holds a frame. A frame in CUDA memory of a library other than GStreamer's counts as on the host.
  *
- * Returns: the type of the device on which the frame lies, as DLPack counts: 1 for the host, 2 for CUDA
+ * Returns: the type of the device that holds the frame, as in DLPack: 1 for the host, 2 for CUDA
  *
  * Since: 0.3
  */

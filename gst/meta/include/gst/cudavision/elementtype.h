@@ -64,7 +64,7 @@ gsize gst_cuda_vision_element_type_size(GstCudaVisionElementType type);
  * gst_cuda_vision_element_type_to_string:
  * @type: a #GstCudaVisionElementType
  *
- * Gets the short name of a type, as lines of JSON and caps write it.
+ * Gets the short name of a type, as it is written in caps and in JSON.
  *
  * Returns: (transfer none) (nullable): "u8", "u16", "u32", "i32" or "f32"; %NULL if @type is invalid
  *

@@ -33,10 +33,10 @@ struct _GstCudaVisionKeypoint {
  *
  * The points of interest of a frame. A meta without points means that none was found.
  *
- * A copy of the frame shares the points with it. When the video is scaled, x and y are multiplied by the
- * ratio of the sizes, and the angle becomes that of the scaled gradient, in (-pi, pi]. From GStreamer 1.28
- * points also follow cropping, borders, mirroring and rotation; points that leave the frame are dropped. With older
- * versions the whole meta is dropped then, and also when scaling changes the display aspect ratio.
+ * A copy of the frame shares the points with it. When the video is scaled, x and y are multiplied by the ratio of the
+ * sizes, and the angle becomes that of the scaled gradient, in (-pi, pi]. From GStreamer 1.28 points also follow
+ * cropping, borders, mirroring and rotation; points that leave the frame are dropped. In older versions these, and
+ * scaling that changes the display aspect ratio, drop the whole meta.
  *
  * The meta, and (transfer none) results of its accessors, are valid while the meta is on its buffer: until
  * the buffer is freed or returns to its pool.

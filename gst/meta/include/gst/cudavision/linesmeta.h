@@ -40,11 +40,11 @@ struct _GstCudaVisionLine {
  *
  * The straight lines of a frame, most votes first. A meta without lines means that none was found.
  *
- * A copy of the frame shares the lines with it. When the video is scaled, the ends are multiplied by the
- * ratio of the sizes sx and sy, and rho and theta become those of the scaled line, whose normal is
- * (cos(theta) / sx, sin(theta) / sy). From GStreamer 1.28 lines also follow cropping, borders, mirroring and rotation:
- * their ends are clipped to what remains visible, and lines that leave the frame are dropped. With older versions the
- * whole meta is dropped then, and also when scaling changes the display aspect ratio.
+ * A copy of the frame shares the lines with it. When the video is scaled, the ends are multiplied by the ratio of the
+ * sizes sx and sy, and rho and theta become those of the scaled line, whose normal is (cos(theta)/sx, sin(theta)/sy).
+ * From GStreamer 1.28 lines also follow cropping, borders, mirroring and rotation: their ends are clipped to what
+ * remains visible, and lines that leave the frame are dropped. In older versions these, and scaling that changes the
+ * display aspect ratio, drop the whole meta.
  *
  * The meta, and (transfer none) results of its accessors, are valid while the meta is on its buffer: until
  * the buffer is freed or returns to its pool.

@@ -17,16 +17,15 @@ typedef struct _GstCudaVisionRegion GstCudaVisionRegion;
  * @height: in pixels
  * @id: identifies the region among those of its frame, if the element that attached it has set an id
  * @parent_id: the @id of the region that contains this one
- * @score: the detector's score, which is the field "confidence" of the parameter "detection"; NaN if there is
- * none
+ * @score: the detector's score, which is the field "confidence" of the parameter "detection"; NaN if there is none
  * @track_id: the id of the object over time, which is the field "id" of the parameter "tracking" (cudavisiontrack);
  * 0 if there is none. Since 0.3
  * @label: (nullable): a text about this one object, which is the field "label" of the parameter "detection". Since 0.3
- * @predicted: %TRUE if cudavisiontrack expects the object here, because no detector has looked at the frame; this is the field
- * "predicted" of the parameter "tracking". Since 0.3
+ * @predicted: %TRUE if this is a prediction of cudavisiontrack on a frame at which no detector has looked; this is the
+ * field "predicted" of the parameter "tracking". Since 0.3
  *
- * A copy of the values of a #GstVideoRegionOfInterestMeta. The library alone makes such structs: later versions
- * may add members at the end. The fields @x and @y of a #GstVideoRegionOfInterestMeta are unsigned; until 0.2 they were so here.
+ * A copy of the values of a #GstVideoRegionOfInterestMeta. Only the library makes such structs, so later versions may
+ * add members at the end. @x and @y are signed since 0.3; those of a #GstVideoRegionOfInterestMeta are unsigned.
  *
  * The elements of gst-cudavision number their regions from 1 on, so that a @parent_id of 0 means that there
  * is no parent. Other elements may give all their regions the @id 0.
@@ -96,9 +95,8 @@ void gst_cuda_vision_region_free(GstCudaVisionRegion *region);
  * gst_cuda_vision_buffer_get_regions:
  * @buffer: (transfer none): a #GstBuffer
  *
- * Reads all #GstVideoRegionOfInterestMeta of a frame, whichever element attached them. The values stay valid
- * after the buffer is gone. In C, release them with `g_list_free_full (regions, (GDestroyNotify)
- * gst_cuda_vision_region_free)`.
+ * Reads all #GstVideoRegionOfInterestMeta of a frame, whichever element attached them. The values stay valid after the
+ * buffer is gone. In C, release them with `g_list_free_full (regions, (GDestroyNotify) gst_cuda_vision_region_free)`.
  *
  * Returns: (transfer full) (element-type GstCudaVisionRegion) (nullable): the regions, in the order in which
  * they were attached; %NULL, which is the empty list, if there are none
@@ -112,9 +110,9 @@ GList *gst_cuda_vision_buffer_get_regions(GstBuffer *buffer);
  * gst_cuda_vision_buffer_get_regions_bytes:
  * @buffer: (transfer none): a #GstBuffer
  *
- * The regions of gst_cuda_vision_buffer_get_regions() as an array of 104 bytes each, without gaps, in the byte order of the
- * machine: `gint32 x, y; guint32 width, height; gint32 id, parent_id; gdouble score; guint64 track_id; gchar type[64]`, whose last
- * byte is 0.
+ * Gets the regions of gst_cuda_vision_buffer_get_regions() as an array of structs of 104 bytes, without gaps, in the
+ * byte order of the machine: `gint32 x, y; guint32 width, height; gint32 id, parent_id; gdouble score; guint64
+ * track_id; gchar type[64]`. The last byte of the type is 0.
  *
  * Returns: (transfer full): the array, which is empty if there are no regions
  *

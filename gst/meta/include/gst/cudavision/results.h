@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// All tensors, keypoints and lines of a frame.
+// Copies all tensors, keypoints and lines of a frame.
 #pragma once
 
 #include <gst/cudavision/prelude.h>
@@ -10,9 +10,9 @@ G_BEGIN_DECLS
  * gst_cuda_vision_buffer_copy_metas:
  * @buffer: (transfer none): a #GstBuffer
  *
- * Makes a buffer without memory, with copies of the tensors, keypoints and lines of a frame. Both share the numbers. The
- * copy keeps the results when the frame is freed, returns to its pool, or loses its metas, and it does not keep the
- * pixels of the frame. In Python the functions that find metas do this themselves.
+ * Makes a buffer without memory that has copies of the tensors, keypoints and lines of a frame. The copies share the
+ * numbers of the frame. They last when the frame is freed, returns to its pool, or loses its metas, and do not keep the
+ * pixels of the frame. In Python the functions that find metas call this function themselves.
  *
  * Returns: (transfer full): the copy
  *

@@ -36,11 +36,11 @@ typedef struct _GstCudaVisionTensorMeta GstCudaVisionTensorMeta;
  *
  * An array of numbers that was computed from a frame, such as a histogram or a vector field.
  *
- * Positions are in pixels of the frame of @frame_width x @frame_height: the origin is top left, x runs to the
- * right, y downwards, and pixel centres are at integers. When the video is scaled, a tensor does not change:
- * multiply its positions by the ratio of the sizes of the two frames. From GStreamer 1.28 on, a tensor also follows
- * cropping and borders: @frame_width, @frame_height, @origin_x and @origin_y become those of the cropped or enlarged
- * frame, without its scaling. A tensor is dropped if the picture is mirrored or rotated, and, if GStreamer is older,
+ * Positions are in pixels of the frame of @frame_width x @frame_height: the origin is top left, x runs to the right, y
+ * downwards, and pixel centres are at integers. When the video is scaled, a tensor does not change: multiply its
+ * positions by the ratio of the sizes of the two frames. From GStreamer 1.28 on, a tensor also follows cropping and
+ * borders: @frame_width, @frame_height, @origin_x and @origin_y become those of the cropped or enlarged frame, in
+ * pixels before any scaling. A tensor is dropped if the picture is mirrored or rotated, and, if GStreamer is older,
  * also if it is cropped or its display aspect ratio changes.
  *
  * The data may lie on a GPU. It is downloaded only when @data is mapped with %GST_MAP_READ. A copy of the
@@ -193,8 +193,8 @@ void gst_cuda_vision_tensor_meta_set_geometry(GstCudaVisionTensorMeta *meta, gui
  *
  * Gets the name of the contents.
  *
- * Returns: (transfer none) (nullable): the id of the tensor as valid UTF-8, which stays valid until the process ends; %NULL
- * if a buffer pool has cleared the meta
+ * Returns: (transfer none) (nullable): the id of the tensor as valid UTF-8, which stays valid until the process ends;
+ * %NULL if a buffer pool has cleared the meta
  *
  * Since: 0.1
  */
@@ -208,8 +208,8 @@ const gchar *gst_cuda_vision_tensor_meta_get_id(const GstCudaVisionTensorMeta *m
  *
  * Gets the shape of the tensor.
  *
- * Returns: (array length=n_dims) (transfer none): the size of each dimension, outermost first; none if somebody has written an
- * invalid shape into the meta, or a buffer pool has cleared it
+ * Returns: (array length=n_dims) (transfer none): the size of each dimension, outermost first; none if somebody has
+ * written an invalid shape into the meta, or a buffer pool has cleared the meta
  *
  * Since: 0.1
  */
@@ -233,7 +233,7 @@ gsize gst_cuda_vision_tensor_meta_get_size(const GstCudaVisionTensorMeta *meta);
  * gst_cuda_vision_tensor_meta_get_data:
  * @meta: (transfer none): a #GstCudaVisionTensorMeta
  *
- * Does not copy. The buffer is read-only, because copies of the frame share it.
+ * Gets the buffer that holds the numbers, without a copy. It is read-only, because copies of the frame share it.
  *
  * Returns: (transfer none) (nullable): the numbers, row-major without padding, at least
  *   gst_cuda_vision_tensor_meta_get_size() bytes; %NULL if a buffer pool has cleared the meta
@@ -249,9 +249,9 @@ GstBuffer *gst_cuda_vision_tensor_meta_get_data(const GstCudaVisionTensorMeta *m
  *
  * Maps the data, which may lie on a GPU, and copies the numbers.
  *
- * Returns: (transfer full) (nullable): a copy: gst_cuda_vision_tensor_meta_get_size() bytes, row-major without
- * padding, in the byte order of the machine; %NULL if the tensor cannot be read: it has no id, an invalid shape, too little data,
- * or data that cannot be mapped
+ * Returns: (transfer full) (nullable): a copy: gst_cuda_vision_tensor_meta_get_size() bytes, row-major without padding,
+ * in the byte order of the machine; %NULL if the tensor cannot be read: it has no id, an invalid shape, too little
+ * data, or data that cannot be mapped
  *
  * Since: 0.1
  */

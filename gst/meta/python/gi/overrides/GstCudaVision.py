@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What Python programs expect: tensors and frames as arrays of NumPy, PyTorch and CuPy, lists as structured arrays of NumPy.
+"""Python's additions to GstCudaVision: tensors and frames as arrays for NumPy, PyTorch and CuPy, lists as NumPy arrays.
 
-PyGObject loads this file with `from gi.repository import GstCudaVision`. It needs NumPy only where it makes NumPy's arrays.
+PyGObject loads this file with `from gi.repository import GstCudaVision`. Only what makes NumPy arrays needs NumPy.
 
-A meta lies in its buffer, and PyGObject's object of a meta is no more than the meta's address. So each function that finds
-metas copies them, without the pixels, into a buffer that nobody else has, and each object of a meta keeps this buffer.
+A meta is part of its buffer, and PyGObject's object of a meta holds only the meta's address. So each function that
+finds metas copies them, without the pixels, into a new buffer, to which each object of a meta keeps a reference.
 """
 import ctypes
 import math
@@ -16,7 +16,7 @@ from gi.repository import GLib
 
 from ..module import get_introspection_module
 
-GstCudaVision = get_introspection_module("GstCudaVision")  # and with it Gst
+GstCudaVision = get_introspection_module("GstCudaVision")  # loads Gst, too
 from gi.repository import Gst  # noqa: E402
 
 __all__ = ["FrameTensor", "add_region", "buffer_add_keypoints_meta", "buffer_add_lines_meta", "buffer_add_tensor_meta",
@@ -24,7 +24,7 @@ __all__ = ["FrameTensor", "add_region", "buffer_add_keypoints_meta", "buffer_add
            "frame_tensors", "mark_analysed", "metas", "regions_array", "remove_regions", "samples"]
 
 Flags = GstCudaVision.DlpackFlags
-CPU, CUDA = 1, 2  # as DLPack counts
+CPU, CUDA = 1, 2  # types of devices in DLPack
 LEGACY_STREAM = 1
 ORDER = "<" if sys.byteorder == "little" else ">"
 KEYPOINT = [(name, ORDER + "f4") for name in ("x", "y", "response", "angle")]
@@ -57,14 +57,14 @@ def _export(source, flags, stream):
 
 
 class _NotCopied:
-    """An object that refers to memory of others, which a copy of the object would not keep, or release once more."""
+    """An object that refers to memory of others. A copy of it would not keep that memory, or would release it twice."""
 
     def __reduce_ex__(self, _protocol):
         raise TypeError(f"a {type(self).__name__} cannot be copied or pickled: copy its numbers, for example with numpy.array()")
 
 
 class _Lease(_NotCopied):
-    """Numbers that stay where they are as long as this object lives."""
+    """Exported numbers: a DLManagedTensor, which keeps the numbers in place until this object is deleted."""
 
     def __init__(self, source, flags, stream):
         self._flags = flags | Flags.UNVERSIONED
@@ -79,7 +79,7 @@ class _Lease(_NotCopied):
         return tuple(self.tensor.shape[: self.tensor.ndim])
 
     def interface(self):
-        """As NumPy and CUDA's interface for arrays ask for them."""
+        """The members that `__array_interface__` and `__cuda_array_interface__` have in common."""
         tensor, size = self.tensor, self.tensor.bits // 8
         order = "|" if size == 1 else ORDER
         return {"version": 3, "shape": self.shape, "typestr": f"{order}{'iuf'[tensor.code]}{size}",
@@ -99,7 +99,7 @@ def _checked_stream(stream, on_gpu):
 
 
 class _Array(_NotCopied):
-    """What makes an object an array for other libraries. It asks the object for _export_dlpack() and get_dlpack_device()."""
+    """Makes an object an array for other libraries. The object needs _export_dlpack() and get_dlpack_device()."""
 
     def __dlpack_device__(self):
         return tuple(self.get_dlpack_device())
@@ -123,8 +123,8 @@ class _Array(_NotCopied):
         return _new_capsule(address, _NAMES[versioned], _destroy)
 
     def _interface(self, flags, stream):
-        # Whoever reads the interface keeps this object, and with it the numbers: a lease that was given out is never replaced.
-        # setdefault() is atomic. The lock makes other threads wait for a download instead of making one more.
+        # A reader of the interface keeps this object, and so the numbers: a lease that was returned is never replaced.
+        # setdefault() is atomic. The lock makes other threads wait for a running download, not start another.
         leases = self.__dict__.setdefault("_leases", {})
         with self.__dict__.setdefault("_lock", threading.RLock()):
             if int(flags) not in leases:
@@ -148,14 +148,14 @@ class _Array(_NotCopied):
 
 
 def _keep(item, owner):
-    """The item, which lies in memory of its owner."""
+    """Returns the item, and makes it keep its owner, whose memory holds the item. The item may be None."""
     if item is not None:
         item._owner = owner
     return item
 
 
 def _adds_to(introspected):
-    """Gives a class the members of another one. PyGObject's own override() takes no structs without a GType, as metas are."""
+    """Adds a class's members to another. PyGObject's override() refuses structs without a GType, like metas."""
 
     def add(extension):
         if "meta" in vars(introspected):  # the GstMeta, with which the struct begins
@@ -175,7 +175,7 @@ def _adds_to(introspected):
 
 @_adds_to(GstCudaVision.TensorMeta)
 class TensorMeta(_Array):
-    """An array that was computed from a frame. numpy.from_dlpack(), torch.from_dlpack() and cupy.from_dlpack() take it as it lies."""
+    """An array computed from a frame. numpy.from_dlpack(), torch.from_dlpack(), cupy.from_dlpack() read it in place."""
 
     def _export_dlpack(self, flags, stream):
         return self.export_dlpack(flags, stream)
@@ -191,7 +191,7 @@ class TensorMeta(_Array):
 
 
 class FrameTensor(_Array):
-    """A plane of a video frame, read-only, as it lies in the frame's memory: an array like a tensor."""
+    """A plane of a video frame: a read-only array in the memory of the frame, with the interfaces of a tensor."""
 
     def __init__(self, buffer, caps, plane):
         self.buffer, self.caps, self.plane = buffer, caps, plane
@@ -209,7 +209,7 @@ class FrameTensor(_Array):
 
 
 def frame_tensors(buffer, caps):
-    """The planes of a video frame with these caps: [rows, columns] or [rows, columns, channels] each."""
+    """The planes of a video frame with these caps, each an array [rows, columns] or [rows, columns, channels]."""
     planes = GstCudaVision.frame_get_n_planes(caps)
     if planes == 0:
         raise BufferError(f"the caps are not those of video frames: {caps.to_string()}")
@@ -228,7 +228,7 @@ class _Words:
 
 
 class _List(_NotCopied):
-    """What makes a list an array of structs. It asks the list for _FIELDS and _NAME."""
+    """Makes a list a structured array of NumPy. The class of the list needs _FIELDS and _NAME."""
 
     def _export_dlpack(self, flags, _stream):
         return self.export_dlpack(flags)
@@ -284,7 +284,7 @@ class Region(_NotCopied):
 
 
 def regions_array(buffer):
-    """The regions of interest of a frame as a structured array: x, y, width, height, id, parent_id, score, track_id, type."""
+    """A frame's regions as a structured array: x, y, width, height, id, parent_id, score, track_id, type."""
     import numpy
 
     return numpy.frombuffer(GstCudaVision.buffer_get_regions_bytes(buffer).get_data() or b"", numpy.dtype(REGION))
@@ -302,18 +302,18 @@ def _function_for(frame, name):
 
 
 def add_region(frame, type, x, y, width, height, score=None, label=None, id=0):
-    """Attaches a box to a frame: in a pad probe to the probe's info, elsewhere to a writable buffer."""
+    """Attaches a box to a frame. frame: in a pad probe the probe's info, elsewhere a writable buffer."""
     score = float("nan") if score is None else score
     _function_for(frame, "add_region")(frame, type, x, y, width, height, score, label, id)
 
 
 def remove_regions(frame, type=None):
-    """Removes the regions of a type, or all, from a frame as for add_region(). Returns their number."""
+    """Removes the regions of a type, or all. frame: as in add_region(). Returns how many regions were removed."""
     return _function_for(frame, "remove_regions")(frame, type)
 
 
 def mark_analysed(frame, type=None, n_results=0):
-    """Tells that a detector has looked at a frame, as for add_region(), for objects of a type, or of all types."""
+    """Marks a frame that a detector has searched for objects of a type, or of all types. frame: as in add_region()."""
     _function_for(frame, "mark_analysed")(frame, type, n_results)
 
 
@@ -321,22 +321,22 @@ def mark_analysed(frame, type=None, n_results=0):
 
 
 def samples(pipeline, sink="sink"):
-    """Plays a pipeline, or its description, and yields the samples of its appsink of that name. The end of the loop, also
-    by `break`, stops the pipeline. An error of an element raises RuntimeError, with the file that is missing, for example.
-    Other messages are taken off the pipeline's bus, so that it does not grow: Gst.Bus.set_sync_handler() sees them before.
+    """Plays a pipeline, or its description, and yields the samples of the appsink named `sink`. The end of the loop,
+    also by `break`, stops the pipeline. An error of an element raises RuntimeError, which for example names a missing
+    file. Other messages are taken off the bus, so that it does not grow; Gst.Bus.set_sync_handler() sees them before.
     """
     if isinstance(pipeline, str):
         pipeline = Gst.parse_launch(pipeline)
     appsink, bus = pipeline.get_by_name(sink), pipeline.get_bus()
     if appsink is None:
         raise ValueError(f"the pipeline has no element of the name {sink}")
-    # GStreamer 1.22's appsink, which waits for its reader at the end of the stream, now and then never ends this wait.
+    # appsink waits for its reader at the end of the stream by default. In GStreamer 1.22 it sometimes waits for ever.
     appsink.set_property("wait-on-eos", False)
     try:
         pipeline.set_state(Gst.State.PLAYING)
         error, last = None, math.inf
         while True:
-            # With a time limit, because after an error no sample comes, but for those that are under way.
+            # The pull has a time limit: after an error no samples come, except those that are already on their way.
             sample = appsink.emit("try-pull-sample", 100 * Gst.MSECOND)
             if sample is not None:
                 yield sample
@@ -351,7 +351,7 @@ def samples(pipeline, sink="sink"):
 
 
 def _text_of_error(message):
-    """The element, what is wrong, and the last line of what it says for those who debug, which names files."""
+    """The name of the element, its error, and the last line of its debug text, which names files."""
     error, debug = message.parse_error()
     last = (debug or "").strip().split("\n")[-1]
     return f"{message.src.get_name()}: {error.message}" + (f" ({last})" if last and last not in error.message else "")
