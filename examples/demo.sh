@@ -5,8 +5,7 @@
 #   examples/demo.sh [VIDEO]             default: vtest.avi of Debian's package opencv-doc
 #   examples/demo.sh --live [SOURCE...]  shows the elements and their properties in the browser instead (examples/live)
 #
-# Works from a fresh clone on Debian 12 and newer, as root or with sudo, with and without CUDA. Later runs are
-# quick.
+# Works from a fresh clone on Debian 12 and newer, as root or with sudo, with and without CUDA. Later runs are quick.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/support/packages.sh
@@ -42,8 +41,7 @@ mkdir -p "$out"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-# show NAME ELEMENT...: writes the processed video as NAME.webm and its last frame at a multiple of 20 s as
-# NAME.png.
+# show NAME ELEMENT...: writes the processed video as NAME.webm and its last frame at a multiple of 20 s as NAME.png.
 show() {
   local name=$1; shift
   echo

@@ -177,8 +177,8 @@ double distance(const Descriptor &a, const Descriptor &b) {
 // faces[person][picture]
 using Faces = std::vector<std::vector<Descriptor>>;
 
-// The number of probes whose nearest gallery picture is of the same person. Of equal distances the first
-// counts.
+// The number of probes whose nearest gallery picture is of the same person. If two distances are equal, the first
+// picture counts as the nearest.
 int identified(const Faces &faces, std::size_t probe, std::size_t gallery) {
   int right = 0;
   for (std::size_t person = 0; person < faces.size(); ++person) {

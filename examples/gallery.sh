@@ -5,8 +5,8 @@
 #   examples/gallery.sh [OUT [NAME...]]      OUT: the folder for the pictures; default: gst/docs/pictures
 #                                            NAME: a picture to write, such as cudacanny; default: all of them
 #
-# The pictures and the video are OpenCV's samples (Debian: opencv-doc). Missing packages are installed. The plugin is the
-# one that GStreamer finds; if it finds none, it is built as examples/demo.sh builds it.
+# The pictures and the video are OpenCV's samples (Debian: opencv-doc). Missing packages are installed. The plugin is
+# the one that GStreamer finds; if it finds none, it is built as examples/demo.sh builds it.
 set -euo pipefail
 mkdir -p "${1:-$(dirname "${BASH_SOURCE[0]}")/../gst/docs/pictures}"
 out=$(realpath "${1:-$(dirname "${BASH_SOURCE[0]}")/../gst/docs/pictures}")
@@ -31,7 +31,7 @@ trap 'rm -rf "$work"' EXIT
 # shellcheck disable=SC2054  # the comma is one of caps
 write_png=(videoconvert ! video/x-raw,format=RGB ! pngenc compression-level=1 ! filesink)
 
-# picture FILE ELEMENT...: one of OpenCV's pictures, processed, as picture.png.
+# picture FILE ELEMENT...: processes one of OpenCV's pictures and writes it as picture.png.
 picture() {
   local file=$1; shift
   gst-launch-1.0 -q filesrc location="$data/$file" ! decodebin ! videoconvert ! video/x-raw,format=RGB ! "$@" ! \
@@ -56,19 +56,20 @@ keep() {
   echo "$out/$1.webp: $(stat -c %s "$out/$1.webp") bytes"
 }
 
-# --- the street: its frames are decoded once, and two more, because the decoder may lose the last one on a busy machine ---
+# --- the street ---
+# Its frames are decoded once. Two more are decoded, because the decoder may lose the last one on a busy machine.
 
 street_frames=62
 gst-launch-1.0 -q filesrc location="$data/vtest.avi" ! decodebin ! identity eos-after=$((street_frames + 2)) ! \
   videoconvert ! video/x-raw,format=I420 ! filesink location="$work/street.i420"
 truncate -s $((street_frames * 768 * 576 * 3 / 2)) "$work/street.i420"
-md5sum <"$work/street.i420" >"$out/decoded.md5"  # tells the test whether another decoder decoded other pixels
+md5sum <"$work/street.i420" >"$out/decoded.md5"  # shows the test whether a decoder decoded other pixels
 
-# The part of the frames that is shown: 512x320 pixels from there on.
+# The corner from which on 512x320 pixels of the frames are shown.
 left=256 top=96
 
-# street NAME SCALE FIRST LAST WIDTH HEIGHT ELEMENT...: processes the frames from FIRST to LAST at SCALE times their size,
-# and writes the part that is shown, at WIDTH x HEIGHT, as NAME.<number from FIRST on>.png.
+# street NAME SCALE FIRST LAST WIDTH HEIGHT ELEMENT...: processes the frames from FIRST to LAST at SCALE times their
+# size, and writes the part that is shown, at WIDTH x HEIGHT, as NAME.<number from FIRST on>.png.
 street() {
   local name=$1 scale=$2 first=$3 last=$4 width=$5 height=$6 bytes=$((768 * 576 * 3 / 2)); shift 6
   mapfile -t bigger < <(size $((768 * scale)) $((576 * scale)))

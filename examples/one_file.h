@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
-// From now on, no element of this process is chosen by the content of a file, for example by decodebin, that
-// opens other files or addresses. Those that a pipeline names itself, such as rtspsrc, can be used.
+// From now on, decodebin and others that choose elements by the content of a file choose none that open other files or
+// addresses. Elements that a pipeline names itself, such as rtspsrc, can be used.
 inline void read_nothing_else() {
   static const std::set<std::string> modules{"gst-plugins-base", "gst-plugins-good", "gst-plugins-bad",
                                              "gst-plugins-ugly"};

@@ -101,7 +101,7 @@ void print_metas(GstBuffer *buffer) {
   g_ptr_array_unref(tensors);
   if (const auto *keypoints = gst_cuda_vision_buffer_get_keypoints_meta(buffer)) print_keypoints(keypoints);
   if (const auto *lines = gst_cuda_vision_buffer_get_lines_meta(buffer)) print_lines(lines);
-  GList *regions = gst_cuda_vision_buffer_get_regions(buffer);  // these are copies
+  GList *regions = gst_cuda_vision_buffer_get_regions(buffer);  // the list holds copies
   for (GList *item = regions; item != nullptr; item = item->next)
     print_region(static_cast<const GstCudaVisionRegion *>(item->data));
   g_list_free_full(regions, reinterpret_cast<GDestroyNotify>(gst_cuda_vision_region_free));
@@ -114,7 +114,7 @@ bool has_failed(GstElement *pipeline) {
   gst_object_unref(bus);
   if (message == nullptr) return false;
   GError *error = nullptr;
-  gchar *debug = nullptr;  // names the file, for example
+  gchar *debug = nullptr;  // often names the file
   gst_message_parse_error(message, &error, &debug);
   std::fprintf(stderr, "%s (%s)\n", error->message, debug);
   g_error_free(error);
@@ -123,8 +123,7 @@ bool has_failed(GstElement *pipeline) {
   return true;
 }
 
-// Returns the exit code of the program. Waits for frames with a timeout, because after an error no frame
-// arrives.
+// Returns the exit code of the program. Waits for frames with a timeout, because after an error no frame arrives.
 int run(GstElement *pipeline) {
   GstElement *element = gst_bin_get_by_name(GST_BIN(pipeline), "metas");
   GstAppSink *sink = GST_APP_SINK(element);

@@ -15,7 +15,7 @@
 
 namespace {
 
-// Linear between 20 and 600, every five seconds of stream time, for its first hour.
+// Lets the threshold move linearly between 20 and 600, in five seconds each way, for the first hour of stream time.
 GstControlBinding *sweep_threshold(GstObject *canny) {
   GstControlSource *wave = gst_interpolation_control_source_new();
   g_object_set(wave, "mode", GST_INTERPOLATION_MODE_LINEAR, nullptr);
@@ -46,7 +46,7 @@ int follow(GstElement *pipeline, GstElement *canny) {
       print_frame(canny, gst_message_get_structure(message));
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
       GError *error = nullptr;
-      gchar *debug = nullptr;  // names the file, for example
+      gchar *debug = nullptr;  // often names the file
       gst_message_parse_error(message, &error, &debug);
       std::fprintf(stderr, "%s (%s)\n", error->message, debug);
       g_error_free(error);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Trains a model for cudahog: the element computes descriptors, OpenCV trains a linear support vector
-// machine.
+// Trains a model for cudahog: the element computes descriptors, OpenCV trains a linear support vector machine.
 //
 // train_hog POSITIVES NEGATIVES MODEL [WIDTHxHEIGHT]    64x128 by default, 2048 per side at most
 //   train_hog --people MODEL                              writes OpenCV's people detector instead

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Builds the image of examples/container/Containerfile without a registry, of what is committed, and uses it as a stranger would.
-# Its base is a Debian 13 by debootstrap. Needs root, and about 6 GB in /var/tmp. tests/run.sh container calls it.
+# Builds the image of examples/container/Containerfile from the last commit, without a registry, and uses it as a
+# stranger would. Its base is a Debian 13 by debootstrap. Needs root, and about 6 GB in /var/tmp. tests/run.sh container
+# calls it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/support/packages.sh

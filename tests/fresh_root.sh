@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Runs the README's two commands as somebody with a new machine would: in an empty Debian, from a fresh clone.
 #
-#   tests/fresh_root.sh [bookworm|trixie|forky|testing] [COMMAND...]     COMMAND: default examples/demo.sh and tests/run.sh
+#   tests/fresh_root.sh [bookworm|trixie|forky|testing] [COMMAND...]   COMMAND: default examples/demo.sh, tests/run.sh
 #
 # Makes the Debian by debootstrap (minbase, git and ca-certificates), clones what is committed here into it, and prints
 # each command's exit status, time and last line. Ends in 1 when one of them failed; its output is then left in
 # /var/tmp/fresh_root.SUITE.*. Needs root, debootstrap and about 8 GB in FRESH_ROOT_FOLDER (default /var/tmp).
-# FRESH_ROOT_MOUNTS lists folders that are seen there, as HERE:THERE. FRESH_ROOT_CACHE names a folder of ccache's to compile
-# with; times are then no measure of a fresh machine's. The commands see CUDAVISION_WERROR (tests/run.sh).
+# FRESH_ROOT_MOUNTS lists folders of this machine to mount there, as HERE:THERE. FRESH_ROOT_CACHE names a folder for
+# ccache; the times are then not those of a fresh machine. The commands see CUDAVISION_WERROR (tests/run.sh).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 suite=${1:-bookworm}

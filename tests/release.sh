@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Makes a release of what is committed: a folder that is a repository of apt, with packages for several releases of Debian.
-# Each is built and checked in a fresh root (tests/support/build_packages.sh), Debian 13's twice, and then installed from the
-# folder into another fresh root and used there (tests/support/installed_package.sh). Needs root. tests/run.sh release calls it.
+# Makes a release of the last commit: a folder that is a repository for apt, with packages for several releases of
+# Debian. They are built and checked in a fresh root (tests/support/build_packages.sh), Debian 13's twice, and then
+# installed from the folder into another fresh root and used there (tests/support/installed_package.sh). Needs root.
+# tests/run.sh release calls it.
 #
 #   tests/release.sh [FOLDER [ROOT...]]
 #
-# FOLDER keeps the release; default: a temporary folder. The packages of other roots that are in it stay. ROOT is bookworm,
-# trixie or forky, or trixie-cuda for packages with kernels, which needs the CUDA toolkit in /usr/local/cuda; default: these
-# four. CUDA_ARCHS are the compute capabilities (debian/rules); default: 90 alone, which compiles in a seventh of the time.
-# RELEASE_KEY names the key of gpg's that signs; without it, a key of this run signs. FRESH_ROOT_CACHE: tests/fresh_root.sh.
+# FOLDER keeps the release; default: a temporary folder. Packages of other roots in it stay. ROOT is bookworm, trixie or
+# forky, or trixie-cuda for packages with kernels, which needs the CUDA toolkit in /usr/local/cuda; default: these four.
+# CUDA_ARCHS are the compute capabilities (debian/rules); default: 90 alone, which compiles in a seventh of the time.
+# RELEASE_KEY names the gpg key that signs; default: a key of this run. FRESH_ROOT_CACHE: see tests/fresh_root.sh.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/support/packages.sh

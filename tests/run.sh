@@ -4,28 +4,28 @@
 #
 #   tests/run.sh                       each test once, in ten minutes: the build that is installed, without a GPU
 #   tests/run.sh all                   and `sample`, in half an hour
-#   tests/run.sh sample [N]            one of N (default: 16) parts of the sanitized tests or of the other repetitions, another
-#                                      one for each commit, in ten minutes
-#   tests/run.sh rest                  repetitions, for hours: other orders of threads, the detector of races, other instruction
-#                                      sets, random input, failures in full, and everything again with AddressSanitizer and UBSan
+#   tests/run.sh sample [N]            one of N (default: 16) parts of the sanitized tests or of the other repetitions,
+#                                      another one for each commit, in ten minutes
+#   tests/run.sh rest                  repetitions, for hours: other thread orders, the race detector, other instruction
+#                                      sets, random input, failures in full, all again with AddressSanitizer and UBSan
 #   tests/run.sh cpu [FILTER]          the CPU backend, the elements on it, metas, pipelines, examples
 #   tests/run.sh emulated [FILTER]     the kernels and elements on the emulated CUDA
 #   tests/run.sh asan [FILTER]         the tests of the sanitized build
-#   tests/run.sh tsan                  random pipelines and four threads for each element with ThreadSanitizer, on the CPU backend
+#   tests/run.sh tsan                  random pipelines, and four threads an element, with ThreadSanitizer on the CPU
 #   tests/run.sh gpu [FILTER]          every test on a real card, then compute-sanitizer on the kernel tests
 #   tests/run.sh lint                  formatting, clang-tidy and the layout of the source tree
 #   tests/run.sh debian13              `all` in a fresh root of Debian 13, with GStreamer 1.26; needs root
-#   tests/run.sh debian14              the same in Debian's testing, with GStreamer 1.28, without -Werror: it moves; needs root
-#   tests/run.sh release               a repository of packages for Debian 12, 13 and testing, built, checked and used in fresh
-#                                      roots (tests/release.sh); needs root
+#   tests/run.sh debian14              the same in Debian testing, GStreamer 1.28; no -Werror: it changes; needs root
+#   tests/run.sh release               a repository of packages for Debian 12, 13 and testing, built, checked and used
+#                                      in fresh roots (tests/release.sh); needs root
 #   tests/run.sh container             the image of examples/container, built without a registry and used; needs root
-#   tests/run.sh package               the same for the Debian of this machine alone; needs root
-#   tests/run.sh live                  the page of cudavision-live in Chromium, and 100,000 random requests to its server
+#   tests/run.sh package               `release` for the Debian of this machine alone; needs root
+#   tests/run.sh live                  the page of cudavision-live in Chromium, 100,000 random requests to its server
 #   tests/run.sh slurm                 the example batch as an array of Debian's Slurm on this machine; needs root
 #
-# FILTER is a part of the names of tests, as canny; only what they need is built. Works from a fresh clone on Debian 12 and
-# newer, as root or with sudo, with and without CUDA; a second run is quick. With CUDAVISION_WERROR=false a compiler's warning
-# is no error. FRESH_ROOT_CACHE (tests/fresh_root.sh) lets debian13 and debian14 compile with a cache.
+# FILTER is a part of the names of tests, as canny; only what they need is built. Works from a fresh clone on Debian 12
+# and newer, as root or with sudo, with and without CUDA; a second run is quick. With CUDAVISION_WERROR=false a
+# compiler's warning is no error. FRESH_ROOT_CACHE (tests/fresh_root.sh) lets debian13 and debian14 use ccache.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/support/packages.sh
@@ -79,8 +79,8 @@ build_options() {
     # Meson of Debian 13 and newer defines _GLIBCXX_ASSERTIONS by itself.
     build-tests) echo "-Dcpp_args=-D_GLIBCXX_ASSERTIONS -Dwerror=$werror -Dcuda-archs=${archs:-90} -Dtests=enabled -Dbenchmarks=$benchmarks -Dexamples=enabled -Draces=$races" ;;
     # Little optimisation and debug information: enough to locate a fault. More would triple the time to compile.
-    # Two of the five instruction sets of the CPU backend are left to the first build. Metas' enums are fields of C, in which
-    # other programs may write any number: GCC compares them as numbers.
+    # Two of the five instruction sets of the CPU backend are left to build-tests. -fno-sanitize=enum: other programs
+    # may write any number into the enum fields of metas, and GCC compares them as numbers.
     build-asan) echo "-Dwerror=$werror -Dcuda=disabled -Dtests=enabled -Dbenchmarks=disabled -Dexamples=enabled
       -Dbuildtype=plain -Doptimization=1 -Dcpp_args=['-g1','-fno-sanitize=enum','-DHWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4)']
       -Db_sanitize=address,undefined" ;;
@@ -90,7 +90,7 @@ build_options() {
   esac
 }
 
-# configure FOLDER: an existing folder is configured again, so that new files and options are seen. A failure is counted.
+# configure FOLDER: configures an existing folder again, to see new files and options. Counts a failure.
 configure() {
   local again=()
   [[ ! -e $1/build.ninja ]] || again=(--reconfigure)
@@ -109,7 +109,7 @@ build() {
 # run_tests FOLDER [TEST...]: all tests without names. Later tests still run after a failure.
 run_tests() {
   local folder=$1; shift
-  # The tests' limits end what hangs: a slow machine may take five times as long, and what was asked to take longer any time.
+  # Time limits end tests that hang: five times the usual ones, for slow machines; none for runs asked to be longer.
   local factor=5
   [[ -z ${CUDAVISION_FUZZ_STEPS:-}${CUDAVISION_FUZZ_SECONDS:-}${CUDAVISION_SOAK_FRAMES:-} ]] &&
     [[ -z ${CUDAVISION_GUEST_RUNS:-}${CUDAVISION_GUEST_STEPS:-}${CUDAVISION_ORDERS:-} ]] || factor=0
@@ -142,7 +142,8 @@ run_rest() {
   configure build-asan && build build-asan && run_tests build-asan
 }
 
-# run_sample N: every Nth of the sanitized tests, or every Nth of the kernels' repetitions and one of the others. The commit decides.
+# run_sample N: every Nth of the sanitized tests, or every Nth of the kernels' repetitions and one of the other ones.
+# The commit decides which.
 run_sample() {
   local parts=$1 commit kind part others
   commit=$(git rev-parse --short=7 HEAD 2>/dev/null) || commit=0

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Runs the example batch as an array of Debian's Slurm: a controller and three nodes on this machine. One task is killed in the
-# middle and one node is drained; after a second run of the array the results are those of one process. Needs root.
-# tests/run.sh slurm calls it.
+# Runs the example batch as an array of Debian's Slurm: a controller and three nodes on this machine. One task is killed
+# in its middle, and one node is drained; after a second run of the array the results are those of one process. Needs
+# root. tests/run.sh slurm calls it.
 #
 #   tests/slurm.sh PLUGIN_FOLDER [PYTHON]
 set -euo pipefail

@@ -9,9 +9,9 @@ LEFT_OUT = "..."
 
 
 def split(uri):
-    """The part that may be shown, and the texts that may not. Passwords are in front of the last @, or in what looks like a
-    query, even in the path, as /user=admin&password=… is. A /, ? or # in front of the last @ may belong to a password or end
-    the host: then only the scheme is shown. Whoever escapes a password may also escape the @ behind it."""
+    """The part of an address that may be shown, and the texts that may not. Passwords stand before the last @, or in
+    what looks like a query, even in the path, such as /user=admin&password=…. A /, ? or # before the last @ may belong
+    to a password or end the host: then only the scheme is shown. Whoever escapes a password may also escape the @."""
     scheme, _, rest = uri.partition("://")
     escaped = "@" not in rest and "%40" in re.split(r"[/?#]", rest)[0]
     user, _, place = rest.rpartition("%40" if escaped else "@")
@@ -55,7 +55,7 @@ def without_secrets(pipeline):
 
 
 def hide_all(text, pipeline):
-    """As hide(), for all addresses and passwords of a pipeline's text."""
+    """Hides all addresses and passwords of a pipeline's text in another text, as hide() does for one address."""
     secrets = [value for _, name, value in values(pipeline) if value and shown_value(name, value) != value]
     for secret in sorted(secrets, key=len, reverse=True):
         if ADDRESS.fullmatch(secret):

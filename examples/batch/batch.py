@@ -91,7 +91,7 @@ def folder_of(path):
 
 
 def leave(status):
-    """Ends the process even if a pipeline hangs, or nobody reads what it says."""
+    """Ends the process even if a pipeline hangs, or nobody reads its standard output and error."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Cameras: each is connected for ever, and again when it was cut off. Its lines go to one file after the other:
+"""Cameras: each is connected for ever, and again after an interruption. Its lines go to one file after the other:
 
 NAME.TIME.jsonl       a part that is closed; TIME is when it was begun, in UTC
 .NAME.camera          the lock, as results.py describes it
-.NAME.*.TIME.jsonl.part   the part that is being written. If the process is killed, the next one publishes its whole lines.
+.NAME.*.TIME.jsonl.part   the part that is being written. After a kill, the next process publishes its whole lines.
 """
 import contextlib
 import datetime
@@ -24,7 +24,8 @@ STAMP = "%Y%m%dT%H%M%S.%fZ"
 
 
 def free_name(claim, when):
-    """The name of a part that was begun at that moment, and the part of the name that says so. No other result is replaced."""
+    """Returns the final name of a part that was begun at the time `when`, and the time stamp in that name. If the name
+    is taken, a later microsecond is used, so that no other result is replaced."""
     while True:
         stamp = when.strftime(STAMP)
         name = f"{claim.name}.{stamp}.jsonl"
@@ -42,7 +43,7 @@ class CameraPart:
         self.part = claim.part(f".{stamp}.jsonl", serial)
 
     def close(self):
-        """Returns whether there was a line."""
+        """Publishes the part, or removes it if it has no line. Returns whether there was a line."""
         if self.part.whole_lines():
             self.claim.publish(self.part, self.final)
             return True
@@ -51,8 +52,8 @@ class CameraPart:
 
 
 def rescue(folder, claim):
-    """Publishes what a process has left of the camera, be it one that was killed or this one at its end. A file that has
-    another name, too, may be somebody's: nothing is cut off from it."""
+    """Publishes what a process has left of the camera, be it one that was killed or this one at its end. A file that
+    also has another name (a hard link) may belong to somebody else, so nothing is cut off from it."""
     for name in claim.left + [part.name for part in claim.parts]:
         with contextlib.suppress(AttributeError, ValueError, FileNotFoundError, NoFile, PermissionError):
             when = datetime.datetime.strptime(re.search(r"\.([0-9TZ.]+)\.jsonl\.part$", name)[1], STAMP)

@@ -4,9 +4,9 @@
 
   join.py RESULTS OUTPUT
 
-RESULTS is the folder that batch.py has written. OUTPUT receives people.csv, histograms.csv (if the results were written with
---tensor-data full) and, where matplotlib is installed, people.png and histograms.png. people_a_minute.sql and histograms.sql
-compute the same in DuckDB.
+RESULTS is the folder that batch.py has written. OUTPUT receives people.csv, histograms.csv (if the results were written
+with --tensor-data full) and, where matplotlib is installed, people.png and histograms.png. people_a_minute.sql and
+histograms.sql compute the same in DuckDB.
 """
 import collections
 import json
@@ -49,7 +49,7 @@ def histogram(line):
 
 
 def read(folder):
-    """One pass over all lines, so that only the sums are in memory."""
+    """Counts in one pass over all lines, so that only the sums are in memory."""
     seen = collections.defaultdict(set)
     bins = collections.defaultdict(lambda: [0] * BINS)
     for path in sorted(path for path in folder.glob("*.jsonl") if path.is_file() and not path.is_symlink()):

@@ -4,8 +4,8 @@
 #
 #   parallel.sh N --elements ELEMENTS --output DIR VIDEO|FOLDER|LIST...
 #
-# A process works on several videos at once (--jobs), which share one CUDA context: one process a GPU is the rule. The exit
-# status is 0 if all videos are done, 1 if some are not, and 2 after wrong usage. BATCH: the path of batch.py.
+# A process works on several videos at once (--jobs), which share one CUDA context: one process a GPU is the rule. The
+# exit status is 0 if all videos are done, 1 if some are not, and 2 after wrong usage. BATCH: the path of batch.py.
 set -euo pipefail
 [[ ${1:-} =~ ^[1-9][0-9]*$ && $# -gt 1 ]] || { sed -n '/^#   /s/^# *//p' "$0" >&2; exit 2; }
 parallel --version 2>/dev/null | grep '^GNU parallel' >/dev/null ||
@@ -15,7 +15,8 @@ SHARES=$1
 shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-ARGUMENTS=$work/arguments  # a file, because parallel would replace braces in them, and a variable holds no thousands of paths
+ARGUMENTS=$work/arguments  # a file: parallel would replace braces, and a variable cannot hold thousands of paths
+
 printf '%s\0' "$@" >"$ARGUMENTS"
 GPUS=$(nvidia-smi -L 2>/dev/null | wc -l || true)
 export BATCH SHARES ARGUMENTS GPUS
@@ -28,5 +29,5 @@ share() {
 }
 export -f share
 SHELL=$BASH parallel --jobs "$SHARES" --tag --line-buffer --joblog "$work/log" share '{}' ::: $(seq 0 $((SHARES - 1))) && exit 0
-# the worst of the shares; a signal counts more than a status
+# The exit status is the highest of the shares' statuses; a signal counts as 128 + its number.
 awk 'NR > 1 { status = $8 ? 128 + $8 : $7; if (status > worst) worst = status } END { exit worst }' "$work/log"

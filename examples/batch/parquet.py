@@ -9,7 +9,7 @@ try:
 except ImportError:
     pyarrow = None
 
-ROWS = 1000  # that are in memory at once
+ROWS = 1000  # rows that are in memory at once
 
 
 def columns():
@@ -26,7 +26,7 @@ def columns():
         "regions": rows_of(type=text, x=whole, y=whole, width=whole, height=whole, score=real, track=whole),
         "tensors": rows_of(id=text, dims=pyarrow.list_(whole), type=text, min=real, max=real, sum=real, mean=real,
                            data=pyarrow.list_(real)),
-        "line": text,  # the whole line, with what has no column
+        "line": text,  # the whole line, with the members that have no column
     })
 
 

@@ -80,8 +80,8 @@ def version():
 
 
 def text_of(message, hide=str):
-    """GStreamer's text, with the part of the details that a user understands. hide: takes out what nobody may read. A camera
-    chooses some of the words, and must not control a terminal."""
+    """GStreamer's text of an error, with the part of its details that a user understands. hide: a function that removes
+    secrets from a text. A camera chooses some of the words, so no character that controls a terminal may remain."""
     error, details = message.parse_error()
     last = (details or "").strip().split("\n")[-1]
     more = hide(last) if "\n" in (details or "") and last not in error.message else ""
@@ -89,15 +89,15 @@ def text_of(message, hide=str):
 
 
 class Pipeline:
-    """SOURCE ! ELEMENTS ! cudavisionjson ! fakesink. on_end is called in the main loop once, with None at the end of the
-    stream or with the text of the error."""
+    """SOURCE ! ELEMENTS ! cudavisionjson ! fakesink. on_end is called in the main loop once, with None at the end of
+    the stream or with the text of the error."""
 
     def __init__(self, source, elements, writer, on_end, hide=str):
         self.pipeline, self.hide = Gst.Pipeline(), hide
         self.elements, self.writer = elements_bin(elements), element("cudavisionjson", **writer)
         self.sink = element("fakesink", sync=False, enable_last_sample=False)
         self.on_end = on_end
-        self.full = False  # there was no space for the result
+        self.full = False  # set when the disk had no space for the result
         self.no_video = False
         self.before = self.counted = 0
         parts = source, self.elements, self.writer, self.sink
@@ -132,7 +132,7 @@ class Pipeline:
             on_end(error)
 
     def stands(self):
-        """Whether none of its threads runs any more. decodebin loses an error that comes while it adds the element."""
+        """Whether no thread of the pipeline runs: decodebin loses an error that comes while it adds the element."""
         running = []
 
         def note(pad):
@@ -142,8 +142,8 @@ class Pipeline:
         return complete == Gst.IteratorResult.DONE and not any(running)
 
     def frames(self):
-        """Frames that have been written. The sink counts them, so that no thread of the pipeline waits for Python; a flush
-        begins its count anew."""
+        """The number of frames that have been written. The sink counts them, so that no thread of the pipeline waits
+        for Python. A flush resets the sink's count."""
         counted = self.sink.get_property("stats").get_value("rendered")
         if counted < self.counted:
             self.before += self.counted
@@ -159,7 +159,7 @@ class Pipeline:
     def stop(self):
         """Returns whether the pipeline has stopped. One that hangs in an element is left behind."""
         self.on_end = None
-        self.bus.disconnect(self.watch)  # the bus and this object would hold one another for ever
+        self.bus.disconnect(self.watch)  # otherwise the bus and this object would keep one another alive for ever
         self.bus.remove_signal_watch()
         stopping = threading.Thread(target=self.pipeline.set_state, args=(Gst.State.NULL,), daemon=True)
         stopping.start()
@@ -168,8 +168,8 @@ class Pipeline:
 
 
     def swap_writer(self, writer, on_swapped):
-        """Puts another writer in the place of this one between two frames. on_swapped is called when the old one has closed its
-        file, in a thread of the pipeline or in this one."""
+        """Replaces this writer with another one between two frames. on_swapped is called when the old writer has closed
+        its file, in a thread of the pipeline or in this one."""
         def swap(_pad, _info):
             old, self.writer = self.writer, element("cudavisionjson", **writer)
             self.elements.unlink(old)

@@ -34,7 +34,7 @@ def bar(part, width=20):
 
 
 class Left:
-    """The time that is left if the rest goes on as what this run has done until now."""
+    """Estimates the time that is left, if the rest is as fast as what this run has done until now."""
 
     def __init__(self):
         self.began = time.monotonic()
@@ -66,6 +66,6 @@ class Display:
             tell(text)
 
     def say(self, text):
-        """A line that stays."""
+        """Prints a line that stays, above the line of the progress."""
         tell(("\r\033[K" if self.shown else "") + text)
         self.shown = False

@@ -6,9 +6,9 @@ NAME.made.json    what it was made with; written last, and only then is the vide
 .NAME.lock        locked (flock) by the process that works on the video; an empty file
 .NAME.*.part      what that process is writing
 
-A name that begins with a dot belongs to a process. If that process is dead, its lock is free, and the next one that takes
-it removes what the dead one has left. Others may have put anything under any of these names. So no symbolic link in the folder is
-followed, nothing is read from a lock, and a process writes only to files that it has made itself.
+A name that begins with a dot belongs to a process. If that process is dead, its lock is free, and the next process that
+takes the lock removes what the dead one has left. Others may have put anything under any of these names. So no symbolic
+link in the folder is followed, nothing is read from a lock, and a process writes only to files that it has made itself.
 """
 import contextlib
 import errno
@@ -31,16 +31,16 @@ class NoFile(OSError):
 
 
 class Part:
-    """A file that is being written. Whoever may write to the folder can rename it, or put another in its place; the handle
-    stays that of this file."""
+    """A file that is being written. Whoever may write to the folder can rename the file, or put another under its name;
+    the handle still refers to this file."""
 
     def __init__(self, folder, name, handle):
         self.folder, self.name, self.handle = folder, name, handle
-        self.location = f"/proc/self/fd/{handle}"  # for those that open a path
-        self.in_use = False  # by a pipeline that does not stop: the handle must not become that of another file
+        self.location = f"/proc/self/fd/{handle}"  # for code that opens a path
+        self.in_use = False  # by a pipeline that hangs: the handle stays open, so that no other file gets its number
 
     def whole_lines(self):
-        """Cuts the line off that its writer did not complete. Returns whether there is a line."""
+        """Cuts off the last line if its writer did not complete it. Returns whether a line is left."""
         end = os.fstat(self.handle).st_size
         while end > 0:
             begin = max(0, end - BLOCK)
@@ -52,12 +52,12 @@ class Part:
         return end > 0
 
     def count(self):
-        """Lines and bytes."""
+        """Returns the number of lines and of bytes."""
         with open(self.location, "rb") as file:
             return sum(block.count(b"\n") for block in iter(lambda: file.read(BLOCK), b"")), os.fstat(self.handle).st_size
 
     def publish(self, name):
-        """Gives the complete file its final name. After a crash of the machine the name stands for the whole file or for none."""
+        """Gives the complete file its final name, which stands for the whole file even after a crash of the machine."""
         os.fsync(self.handle)
         self.folder.rename(self, name)
 
@@ -71,7 +71,7 @@ class Claim:
 
     def __init__(self, folder, name, lock, handle, left):
         self.folder, self.name, self.lock, self.handle = folder, name, lock, handle
-        self.left = left  # names of parts
+        self.left = left  # the names of the parts that a dead process has left
         self.parts = []
 
     def part(self, suffix, serial=0):
@@ -94,7 +94,7 @@ class Claim:
         part.close()
 
     def left_behind(self):
-        """A pipeline that writes to the parts does not stop."""
+        """Marks the parts as in use by a pipeline that does not stop."""
         for part in self.parts:
             part.in_use = True
 
@@ -124,7 +124,7 @@ class Folder:
 
     @contextlib.contextmanager
     def naming(self, name):
-        """Errors name the file with its whole path."""
+        """A context in which errors name the file with its whole path."""
         try:
             yield
         except OSError as error:
@@ -158,7 +158,7 @@ class Folder:
             os.unlink(name, dir_fd=self.handle)
 
     def clear(self, name):
-        """Removes what nobody needs, unless it belongs to another user or is a folder."""
+        """Removes a file that nobody needs any more, unless it is a folder or belongs to another user."""
         with contextlib.suppress(PermissionError, IsADirectoryError):
             self.remove(name)
 
@@ -170,18 +170,18 @@ class Folder:
             os.fsync(self.handle)
 
     def names(self, pattern):
-        """Of regular files."""
+        """The names of the regular files that match the pattern."""
         with os.scandir(self.handle) as entries:
             return [entry.name for entry in entries
                     if re.fullmatch(pattern, entry.name) and entry.is_file(follow_symlinks=False)]
 
     def open_lock(self, lock):
-        """A handle, and whether the lock is new. Everyone who may use the folder may lock it: it is empty."""
+        """A handle of the lock, and whether it is new. Everyone who may use the folder may lock the empty file."""
         for _ in range(ATTEMPTS):
             try:
                 return self.open(lock, os.O_RDWR), False
             except PermissionError:
-                return self.open(lock, os.O_RDONLY), False  # enough but for NFS
+                return self.open(lock, os.O_RDONLY), False  # enough for a lock, except on NFS
             except FileNotFoundError:
                 with contextlib.suppress(FileExistsError):
                     handle = self.open(lock, os.O_RDWR | os.O_CREAT | os.O_EXCL)
@@ -193,7 +193,7 @@ class Folder:
         raise OSError(errno.EBUSY, "somebody else replaces it again and again", self.path_of(lock))
 
     def claim(self, name, suffix=".lock"):
-        """None while another process has it."""
+        """Locks a name and returns the Claim, or None while another process holds the lock."""
         lock = f".{name}{suffix}"
         for _ in range(ATTEMPTS):
             handle, new = self.open_lock(lock)
@@ -212,9 +212,9 @@ class Folder:
         return None
 
     def leftovers(self, suffix):
-        """Claims of what dead processes have left."""
+        """Yields a claim for each lock that a dead process has left."""
         for lock in self.names(rf"\.{NAME}{re.escape(suffix)}"):
-            with contextlib.suppress(OSError):  # of another user, who has to remove it
+            with contextlib.suppress(OSError):  # the lock is another user's, who has to remove it
                 if claim := self.claim(lock[1 : -len(suffix)], suffix):
                     yield claim
 
@@ -231,11 +231,11 @@ class Folder:
         return None
 
     def withdraw(self, name):
-        """The result is to be made again: whoever reads it meanwhile finds no claim that it is up to date."""
+        """Removes the record of a result that is to be made again, so that no reader believes it to be up to date."""
         self.remove(f"{name}.made.json")
 
     def finish(self, claim, part, made, parquet=None):
-        """Publishes a result, and then the record of what it was made with. made: the record but for what the result tells."""
+        """Publishes a result, then the record of what it was made with. made: what the result itself does not show."""
         name = claim.name
         record = claim.part(".made")
         lines, size = part.count()

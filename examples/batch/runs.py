@@ -46,7 +46,7 @@ class Run:
         self.batch.protect(self.batch.ended, self, error)
 
     def watch(self):
-        """Gives a video up that makes no frame for too long, or that has come to a stand."""
+        """Gives up on a video that makes no frame for too long, or whose pipeline has no running thread any more."""
         frames = self.pipeline.frames()
         if frames != self.frames:
             self.frames, self.moved, self.stood = frames, time.monotonic(), 0
@@ -145,7 +145,7 @@ class Batch:
         run.pipeline.start()
 
     def output_fails(self, job, error):
-        """The result of a video cannot be written."""
+        """Called when the result of a video cannot be written. Raises the error if it concerns the whole folder."""
         if not of_one_video(error):
             raise error
         self.settle_failed(job, described(error))
@@ -158,7 +158,7 @@ class Batch:
         self.weight_done += job.size
 
     def ended(self, run, error):
-        """A pipeline has come to its end, or to an error. If the output fails, the run stays among those that abandon() ends."""
+        """Called at the end of a pipeline, or after its error. If the output fails, abandon() will release the run."""
         seconds = run.pipeline.position()
         if not run.pipeline.stop():
             self.hung = True
@@ -202,7 +202,7 @@ class Batch:
 
     def give_up(self, job, error):
         if error == pipelines.NO_REASON:
-            error = job.error or error  # of the try before
+            error = job.error or error  # of the previous try
         job.error = error
         if job.tries <= self.options.retries:
             self.display.say(f"{job.video.source}: will be tried again: {error}")
@@ -269,7 +269,9 @@ class Batch:
         return 1 if self.failed or self.fatal else 0
 
     def abandon(self):
-        """Leaves nothing half. Pipelines may still be running: what they write has no name any more."""
+        """Leaves no half-written result. Pipelines may still be running, and write to files without names then."""
+
+
         for run in self.running:
             try:
                 run.claim.left_behind()

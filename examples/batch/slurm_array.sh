@@ -5,8 +5,8 @@
 #   sbatch --array=0-31 slurm_array.sh --elements ELEMENTS --output DIR VIDEO|FOLDER|LIST...
 #   sbatch --array=0-31 --gpus=1 slurm_array.sh ...      one GPU for each task
 #
-# The array may be run again at any time: what is done is not done again. Its first and last task and its number of tasks may
-# change from run to run, but it has no gaps. BATCH: the path of batch.py, the same on all nodes.
+# The array may be run again at any time: what is done is not done again. Its first and last task and its number of
+# tasks may change from run to run, but it has no gaps. BATCH: the path of batch.py, the same on all nodes.
 #SBATCH --job-name=batch
 #SBATCH --array=0-7
 #SBATCH --cpus-per-task=1

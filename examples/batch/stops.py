@@ -6,8 +6,8 @@ SIGNALS = signal.SIGTERM, signal.SIGINT, signal.SIGHUP
 
 
 class Stops:
-    """Calls end(number), which does not return, when such a signal comes: at once, but never in the middle of a `with` block of
-    this object, where files and locks are only half in order. Blocks may be nested."""
+    """Calls end(number), which does not return, when one of SIGNALS comes: at once, but never within a `with` block of
+    this object, in which files and locks may be half-written. Blocks may be nested."""
 
     def __init__(self, end):
         self.end, self.depth, self.wanted = end, 0, None

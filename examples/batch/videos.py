@@ -47,7 +47,7 @@ class Video:
         return pathlib.Path(self.path).as_uri()
 
     def state(self):
-        """Its size and the time of its last change."""
+        """The size of the file and the time of its last change."""
         try:
             status = os.stat(self.path)
             if stat.S_ISREG(status.st_mode):
@@ -59,7 +59,7 @@ class Video:
 
 
 class Camera:
-    """A line of a list: a URI, or a name and a URI. Its results are named after the name, or what may be shown of the URI."""
+    """A line of a list: a URI, or a name and a URI. The name, or what may be shown of the URI, names the results."""
 
     def __init__(self, text):
         words = text.split()
@@ -73,8 +73,8 @@ class Camera:
 
 
 def lines(path):
-    """The entries of a list with their numbers: a line each, or, if the file has NUL bytes as `find -print0` writes them, the text
-    between two."""
+    """The entries of a list, with their numbers: each line, or, if the file has NUL bytes, as `find -print0` writes,
+    each text that a NUL byte ends."""
     try:
         with open(path, "rb") as file:
             data = file.read()
@@ -99,8 +99,8 @@ def folder(path):
 
 
 def expand(inputs, make, is_entry):
-    """The videos or cameras that the inputs name, each once and in the order of their names, and what is unusable, with the
-    reason. A list's relative paths begin at the list. What may be an address, with a password, is called by its number."""
+    """The videos or cameras that the inputs name, each once, in the order of their names, and the unusable inputs with
+    reasons. Relative paths start at the folder of their list. An input that may hold a password is called by number."""
     found, where, unusable = {}, {}, []
 
     def add(entry, label):
@@ -142,6 +142,6 @@ def cameras(inputs):
 
 
 def share(items, number, count):
-    """Those of the share `number` of `count`. The share of a video follows from its name alone, so that it stays where it
-    is when videos are added."""
+    """The items of the share `number` of `count`. Only the name of an item decides on its share, so that it stays in
+    its share when others are added."""
     return [item for item in items if int(item.name.rpartition(".")[2], 16) % count == number]

@@ -4,8 +4,8 @@
 //   count SOURCE ZONES EVENTS
 //   count "filesrc location=vtest.avi ! decodebin" street.json events.jsonl >minutes.csv
 //
-// Writes a line of JSON to the file EVENTS for each frame in which something happens, and prints a table as CSV: how often, in each
-// minute, each line was crossed and each zone was entered and left.
+// Writes a line of JSON to the file EVENTS for each frame in which something happens, and prints a table as CSV: how
+// often, in each minute, each line was crossed and each zone was entered and left.
 //
 // To build it:
 //   c++ count.cpp -o count $(pkg-config --cflags --libs gstreamer-1.0)
@@ -42,7 +42,7 @@ void set_location(GstElement *pipeline, const char *element, const char *locatio
   gst_object_unref(found);
 }
 
-// The element's message and, which names files, the last line of its details.
+// Returns the message of the error and the last line of its details, which names files.
 std::string text_of_error(GstMessage *message) {
   GError *error = nullptr;
   gchar *details = nullptr;
@@ -55,7 +55,7 @@ std::string text_of_error(GstMessage *message) {
   return text;
 }
 
-// Returns the text of the error, or an empty one.
+// Runs the pipeline to its end. Returns the text of the error, empty if there was none.
 std::string play(GstElement *pipeline, Counts *counts) {
   std::string error;
   GstBus *bus = gst_element_get_bus(pipeline);

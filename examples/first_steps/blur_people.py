@@ -7,7 +7,7 @@
 """
 from frames import Gst, GstCudaVision, arguments, samples
 
-SIDE = 16  # of a square
+SIDE = 16  # the side of a square, in pixels
 
 
 def blur(pixels, width, height, box):
@@ -44,7 +44,7 @@ for sample in samples(f"{source} ! videoconvert ! video/x-raw,format=RGBA ! cuda
     blurred.pts, blurred.duration = buffer.pts, buffer.duration
     feed.push_sample(Gst.Sample.new(blurred, caps, sample.get_segment(), None))
     check()
-    while feed.get_current_level_bytes() > 4 * len(pixels):  # the output is slower
+    while feed.get_current_level_bytes() > 4 * len(pixels):  # waits for the output, which is slower
         check(timeout=Gst.MSECOND)
 feed.end_of_stream()
 check(Gst.MessageType.EOS | Gst.MessageType.ERROR, Gst.CLOCK_TIME_NONE)

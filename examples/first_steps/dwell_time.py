@@ -14,7 +14,7 @@ corners = [[x, y], [x + width, y], [x + width, y + height], [x, y + height]]
 # The detector's boxes have a margin below the feet.
 zones = {"zones": [{"name": "zone", "polygon": corners, "anchor": [0.5, 7 / 8]}]}
 
-entered = {}  # the running times
+entered = {}  # the running time at which each person entered, by id
 for event in events(f"{source} ! videoconvert ! cudahog model=people display=false ! cudavisiontrack ! "
                     "cudavisionzones name=zones ! fakesink", json.dumps(zones)):
     person, now = event.get_uint64("id")[1], event.get_uint64("running-time")[1]

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Prints how each person in a video moves: the mean of the optical flow in the box. PyTorch computes it where the flow lies.
+"""Prints how each person in a video moves: the mean of the optical flow in the box. PyTorch computes it on the device
+that holds the flow.
 
   flow_torch.py "filesrc location=street.mp4 ! decodebin ! videoconvert"
   flow_torch.py "filesrc location=street.mp4 ! qtdemux ! h264parse ! nvh264dec"     # only the means leave the GPU

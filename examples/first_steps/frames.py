@@ -18,7 +18,7 @@ read_nothing_else()
 
 
 def arguments(count):
-    """The first arguments of the program. Without them it ends and says what it wants."""
+    """The first `count` arguments of the program. If there are fewer, it ends and prints its usage."""
     if len(sys.argv) <= count:
         raise SystemExit(f"{sys.modules['__main__'].__doc__.strip()}\n\nSOURCE: elements as for gst-launch-1.0, such as "
                          '"filesrc location=in.mp4 ! decodebin"')
@@ -26,8 +26,8 @@ def arguments(count):
 
 
 def events(description, zones):
-    """Yields what cudavisionzones, which must be named `zones` in the pipeline, finds: structures with event, name, id and so on.
-    zones: its lines and zones, as a text. The sink is part of the description."""
+    """Yields the events of cudavisionzones, which must be named `zones` in the pipeline: structures with event, name,
+    id and so on. zones: its lines and zones, as JSON. The sink is part of the description."""
     pipeline = Gst.parse_launch(description)
     pipeline.get_by_name("zones").set_property("zones", zones)
     pipeline.set_state(Gst.State.PLAYING)
@@ -49,7 +49,8 @@ def frames(description):
 
 
 def samples(description, location=None):
-    """Yields the buffers with their caps. location: what the element `file` reads; the name of a file is no part of a text."""
+    """Yields the buffers with their caps. location: the file that the element `file` reads. It is set as a property,
+    because a pipeline's text cannot hold every name of a file."""
     pipeline = Gst.parse_launch(f"{description} ! appsink name=sink sync=false max-buffers=2 wait-on-eos=false")
     if location:
         pipeline.get_by_name("file").set_property("location", location)
@@ -61,7 +62,7 @@ def samples(description, location=None):
         while not sink.is_eos():
             if sample := sink.try_pull_sample(100 * Gst.MSECOND):
                 yield sample
-            message = message or bus.pop_filtered(Gst.MessageType.ERROR)  # takes all others off the bus
+            message = message or bus.pop_filtered(Gst.MessageType.ERROR)  # drops all other messages from the bus
             if message and not sample:
                 error, debug = message.parse_error()
                 raise SystemExit(f"{error.message} {debug.split(chr(10))[-1]}")  # the last line names files

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Finds what two pictures of about the same scale have in common: keypoints of cudasigma2kp, described, matched and drawn by OpenCV.
+"""Finds what two pictures of about the same scale have in common: keypoints of cudasigma2kp, described, matched and
+drawn by OpenCV.
 
   match_keypoints.py graf1.png graf3.png matches.png
 """

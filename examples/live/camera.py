@@ -15,16 +15,16 @@ from sources import Player
 
 LONGEST_PAUSE = 30  # seconds between two attempts to connect
 STALLED = 20  # seconds without a frame after which a source is given up
-TILE, WHOLE = 640, 1920  # pixels: the widest pictures of a wall, and of one camera
+TILE, WHOLE = 640, 1920  # pixels: the greatest width of pictures on a page with all cameras, and with one
 LEFT, RIGHT = "left", "right"
 MOST_POINTS, MOST_NAME = 64, 64
 DETECTOR, TRACKER, COUNTER = "cudahog", "cudavisiontrack", "cudavisionzones"
-FEET = [0.5, 0.875]  # in a box of the model of people, which has a margin of an eighth of its height below them
+FEET = [0.5, 0.875]  # in a box of the model of people: a margin of an eighth of its height is below the feet
 
 
 class Camera:
-    """hub: changed(camera), came_out(camera, chain, frame). Both are called in any thread. What takes long, and all that starts
-    and stops pipelines, runs in the one thread of `worker`, one after the other."""
+    """hub: has changed(camera) and came_out(camera, chain, frame), which are called in any thread. All that takes long,
+    starts pipelines or stops them runs in the one thread of `worker`, one after the other."""
 
     def __init__(self, number, source, described, catalogue, folders, hub):
         self.number, self.source, self.catalogue, self.folders, self.hub = number, source, catalogue, folders, hub
@@ -39,11 +39,11 @@ class Camera:
         self.moved, self.width, self.watched = time.monotonic(), TILE, False
         self.came = self.dropped = self.late = self.errors = self.failures = 0
         self.events, self.last_events = collections.Counter(), collections.deque(maxlen=50)
-        self.lines = {}  # of each side, the last line of JSON
+        self.lines = {}  # for each side, the last line of JSON
         self.set_steps(LEFT, described)
 
     def later(self, work):
-        """Runs it in the thread of the worker. A fault of the program goes to the log."""
+        """Runs `work` in the thread of the worker. An exception goes to the log."""
         self.worker.submit(work).add_done_callback(
             lambda done: done.exception() and logging.error("camera %d: %r", self.number, done.exception()))
 
@@ -102,7 +102,7 @@ class Camera:
         self.feed()
 
     def set(self, side, number, values):
-        """Sets properties of a step: at once, where the element can, otherwise by a restart, which is undone if it fails."""
+        """Sets properties of a step: at once if the element allows it, otherwise by a restart, undone if that fails."""
         chain = self.chains.get(side)
         if chain is None or isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(chain.steps):
             raise Refused("there is no such step")
@@ -137,7 +137,7 @@ class Camera:
             self.seek(self.held[-1].get_buffer().pts / Gst.SECOND - self.duration_of_frame())
 
     def seek(self, seconds):
-        """In a pause, the frame before comes, too, for elements that compare frames."""
+        """Seeks in the file. In a pause, the frame before comes first, for elements that compare frames."""
         self.need_file()
         self.player.seek((seconds - self.duration_of_frame() * self.paused) * Gst.SECOND)
         if self.paused and seconds >= self.duration_of_frame():
@@ -175,7 +175,8 @@ class Camera:
             self.hub.changed(self)
 
     def again(self):
-        """Shows the same frame anew, with the one before for what compares frames, if no other frame will come by itself."""
+        """In a pause, in which no frame comes by itself, processes the last frame again. Elements that compare frames
+        get the frame before it first."""
         if self.paused:
             with self.lock:
                 frames = list(self.held)
@@ -262,7 +263,7 @@ class Camera:
                 self.set_steps(chain.side, described)
 
     def zones_for(self, steps):
-        """The lines and zones for these steps: people stand where their feet are."""
+        """The lines and zones for these steps. If the model of people finds the boxes, their feet are followed."""
         people = any(step.factory == DETECTOR and step.values.get("model") == "people" for step in steps)
         return {name: [{**its, "anchor": FEET} for its in value] if people and name != "units" else value
                 for name, value in self.zones.items()}
@@ -299,7 +300,7 @@ def time_between(first, second):
 
 
 def checked_zones(zones):
-    """Lines and zones as the file of cudavisionzones has them, and nothing else."""
+    """Checks lines and zones of a page, and returns them, without other members, as cudavisionzones' file has them."""
     try:
         lines = [{"name": checked_name(z["name"]), "from": checked_point(z["from"]), "to": checked_point(z["to"])}
                  for z in zones["lines"]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The pipeline that processes the frames of a camera: the steps, then one line of JSON and one JPEG picture for each frame."""
+"""The pipeline that processes the frames of a camera: the steps, then a line of JSON and a JPEG picture for each."""
 import threading
 import time
 
@@ -17,7 +17,7 @@ except (ImportError, ValueError):
     GstCudaVision = None  # then there are no plots of histograms
 
 REFUSED = "the last valid values stay in force"  # what elements say when values contradict one another
-LONGEST_FRAME = 30  # seconds after which a frame that has not come out is given up
+LONGEST_FRAME = 30  # seconds after which a frame that has not come out of the steps is given up
 FRESH = 0.1  # seconds between two histograms
 
 
@@ -42,15 +42,15 @@ def picture_caps(width):
 
 
 class Chain:
-    """appsrc ! videoconvert ! STEPS ! tee, and behind the tee: cudavisionjson, and a JPEG encoder. Both branches end in a probe
-    that takes the buffer, so no sink waits for the other. Two functions are called in threads of GStreamer: on_done(chain, frame)
-    when a frame has come out, on_news(chain, fatal) when a step has said something."""
+    """appsrc ! videoconvert ! STEPS ! tee, and after the tee two branches: cudavisionjson, and a JPEG encoder. Both
+    branches end in a probe that takes the buffer, so no sink waits for the other. Two functions are called in threads
+    of GStreamer: on_done(chain, frame) when a frame has come out, on_news(chain, fatal) at a warning or an error."""
 
     def __init__(self, side, steps, on_done, on_news):
         self.side, self.steps, self.on_done, self.on_news = side, steps, on_done, on_news
         self.error, self.error_step = "", None
         self.frame = None
-        self.seconds = [0.0] * len(steps)  # that each step has taken in all
+        self.seconds = [0.0] * len(steps)  # the time that each step has taken for all frames together
         self.entered = [0.0] * len(steps)
         self.processed, self.changed, self.plotted = 0, 0.0, 0.0
         self.encode, self.histogram = False, None
@@ -102,7 +102,7 @@ class Chain:
         self.on_done = self.on_news = lambda *_: None
         self.pipeline.set_state(Gst.State.NULL)
         self.bus.set_sync_handler(None)
-        for pad, number in self.probes:  # each refers to this object, and would keep it
+        for pad, number in self.probes:  # a probe refers to this object and would keep it alive
             pad.remove_probe(number)
 
     def push(self, sample, shown):
@@ -114,7 +114,7 @@ class Chain:
             self.entry.emit("push-sample", sample)
 
     def busy(self):
-        """Whether a frame is inside, and may come out."""
+        """Whether a frame is in the pipeline and may still come out."""
         return self.frame is not None and not self.error and time.monotonic() - self.frame.began < LONGEST_FRAME
 
     def set_width(self, width):
@@ -204,7 +204,7 @@ class Chain:
                 self.take_back(number)
 
     def take_back(self, number):
-        """The element has refused the last values: those before hold again. They may be refused, too, by the next frame."""
+        """Restores the values before the last change, which the element has refused. It may refuse these, too."""
         with self.lock:
             before = self.steps[number].take_back()
             self.changed = time.monotonic()

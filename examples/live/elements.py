@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The elements of the plugin: their properties as GObject describes them, steps with checked values, and steps as text."""
+"""The plugin's elements: their properties as GObject describes them, steps with checked values, and steps as text."""
 import collections
 import pathlib
 import shlex
@@ -10,10 +10,10 @@ gi.require_version("Gst", "1.0")
 from gi.repository import GLib, GObject, Gst  # noqa: E402
 
 Gst.init(None)
-BASE = "GstCudaVisionFilter"  # the class whose properties all elements have
+BASE = "GstCudaVisionFilter"  # the class with the properties that all elements share
 WRITER = "cudavisionjson"  # it ends every pipeline, and is no step
 LONGEST_TEXT, MOST_STEPS = 65536, 16
-SAFE_INTEGER = 2**53 - 1  # the largest that JavaScript has
+SAFE_INTEGER = 2**53 - 1  # the largest integer that a number of JavaScript holds exactly
 NUMBERS = ("gint", "guint", "gint64", "guint64", "glong", "gulong")
 
 
@@ -60,7 +60,7 @@ class Property:
         raise Refused(f'could not set property "{self.name}" in element "{self.factory}" to "{shown}": {why}')
 
     def check(self, value, folders):
-        """The value as it is set. A text, as of a command line, stands for every kind."""
+        """Checks a value, and returns it as it is set. Each kind may be given as text, as on a command line."""
         if self.kind == "bool":
             value = {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
             return value if isinstance(value, bool) else self.refuse(value, "it is true or false")
@@ -90,7 +90,7 @@ class Property:
             number = int(number)
         if isinstance(number, bool) or not isinstance(number, int if whole else (int, float)):
             self.refuse(value, "it is a whole number" if whole else "it is a number")
-        if not self.least <= number <= self.most:  # nor if it is none
+        if not self.least <= number <= self.most:  # also refuses NaN
             self.refuse(value, f"it is from {self.least:.17g} to {self.most:.17g}")
         return number if whole else float(number)
 
@@ -126,7 +126,7 @@ class Step:
         self.properties, self.folders, self.factory = catalogue[factory], folders, factory
         self.values = self.checked(values)
         self.undo = []  # the values before each change that no frame has confirmed yet
-        self.note = ""  # what the element has said last
+        self.note = ""  # the last text that the element has posted
 
     def checked(self, values):
         if not isinstance(values, dict):
@@ -192,7 +192,7 @@ def in_pipeline(name, value):
 
 
 def in_shell(name, value):
-    """gst-launch-1.0 reads each word as a pipeline's text once more."""
+    """Quotes a setting for the shell. gst-launch-1.0 parses each word once more, as a part of a pipeline's text."""
     return shlex.quote(in_pipeline(name, value))
 
 
@@ -209,8 +209,8 @@ def all_values(element):
 
 
 def reads_as(steps, parse):
-    """Whether what parse() returns are these steps, with these values and no others: some values cannot be written in a pipeline's
-    text, and one from a stranger's preset may be made to look like further elements."""
+    """Whether the pipeline that parse() returns has these steps with these values, and nothing else. Some values cannot
+    be written in a pipeline's text, and a value of a stranger's preset may be made to look like further elements."""
     if not steps:
         return True
     try:
@@ -227,7 +227,7 @@ def reads_as(steps, parse):
 
 
 FIRST = "identity name=first"
-LONGEST_STEPS, MOST_KNOWN = 16384, 256  # characters that are read back; texts that are remembered
+LONGEST_STEPS, MOST_KNOWN = 16384, 256  # characters of steps that are parsed to compare them; remembered results
 known = collections.OrderedDict()  # whether steps can be written in a shell or in a pipeline: many pages ask for it
 
 

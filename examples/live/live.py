@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Shows cameras and files in the browser, with all elements of gst-cudavision and their properties. README.md describes it."""
+"""Shows cameras and files in the browser, with all elements of gst-cudavision and their properties.
+README.md describes it."""
 import argparse
 import asyncio
 import ipaddress
@@ -64,8 +65,8 @@ def is_loopback(address):
 
 
 def restrict(sources):
-    """Content chooses no elements that open other files and addresses. What cameras on a network send may lead to further addresses,
-    as playlists do, but to nothing local: where there are local sources, too, it leads nowhere."""
+    """Content must not choose elements that open other files and addresses. What cameras on a network send may lead to
+    further addresses, as playlists do, but to nothing local; if there are local sources, too, it leads nowhere."""
     if all(source.is_address for source in sources):
         read_nothing_local({source.text.partition("://")[0].lower() for source in sources})
     elif any(source.is_address or source.is_file for source in sources):

@@ -4,7 +4,7 @@ import collections
 import json
 
 MOST_ROWS = 40
-LONGEST_LINE = 2_000_000  # bytes; what is longer is not read
+LONGEST_LINE = 2_000_000  # bytes; longer lines are not parsed
 NAMES = {"regions": "type", "detections": "class"}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The web server: it checks every request, and brings pictures, results and commands over one WebSocket for each page."""
+"""The web server: it checks requests, and carries pictures, results and commands over one WebSocket for each page."""
 import asyncio
 import functools
 import hmac
@@ -28,20 +28,21 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
 }
 MOST_VIEWERS, MOST_CONNECTIONS, MOST_OF_ADDRESS, MOST_WAITING = 64, 256, 128, 256
-MOST_REQUESTS = 8  # of a connection that wait for an answer: browsers send one after the other
-LONGEST_HEAD = 8192  # bytes behind a request to upgrade
+MOST_REQUESTS = 8  # of one connection that wait for an answer: browsers send one request after the other
+LONGEST_HEAD = 8192  # bytes that may follow a request to upgrade before it is answered
 SAME_LINE = 60  # seconds between two lines of one kind in the log
 LONGEST_COMMAND = 1 << 18  # bytes
-MOST_NAMES = 1024  # of lines and zones whose events are counted, since the start
-RESULTS, LONG_RESULTS, LONG_LINE = 0.1, 1.0, 100_000  # seconds between results that a page gets; seconds for lines of more bytes
+MOST_NAMES = 1024  # of lines and zones whose events are counted, from the start of the program on
+# Seconds between two results for a page, the same for long results, and the bytes from which on a result is long.
+RESULTS, LONG_RESULTS, LONG_LINE = 0.1, 1.0, 100_000
 
 
 class Viewer:
-    """A page that is open. What waits for it is bounded: a newer picture replaces an older one."""
+    """A page that is open. Few messages wait to be sent to it: a newer picture replaces an older one."""
 
     def __init__(self, socket_of_page):
         self.socket, self.waiting, self.wake = socket_of_page, {}, asyncio.Event()
-        self.watches = {}  # of each camera: tile or whole
+        self.watches = {}  # what the page shows of each camera: tile or whole
 
     def put(self, key, message):
         if key not in self.waiting and len(self.waiting) >= MOST_WAITING:
@@ -57,7 +58,7 @@ class Viewer:
                 message = self.waiting.pop(next(iter(self.waiting)))
                 try:
                     message = message() if callable(message) else message
-                except Exception:  # one message is lost, and not the page
+                except Exception:  # only this message is lost: the connection of the page goes on
                     logging.exception("a page does not get a state")
                     continue
                 if isinstance(message, bytes):
@@ -67,7 +68,7 @@ class Viewer:
 
 
 class Connection(web_protocol.RequestHandler):
-    """A connection of which little waits. The server of aiohttp makes these, in place of its own class."""
+    """A connection on which few requests can wait. aiohttp's server uses this class in place of its own one."""
 
     owner = None  # the Server
 
@@ -78,7 +79,7 @@ class Connection(web_protocol.RequestHandler):
     def data_received(self, data):
         for first in range(0, len(data), 2048):
             super().data_received(data[first : first + 2048])
-            # What comes behind a request to upgrade waits elsewhere, until it is answered.
+            # aiohttp keeps the bytes that follow a request to upgrade in _message_tail, until the request is answered.
             if len(self._messages) > MOST_REQUESTS or len(getattr(self, "_message_tail", b"")) > LONGEST_HEAD:
                 while len(self._messages) > 1:
                     self._messages.pop()
@@ -89,7 +90,7 @@ class Connection(web_protocol.RequestHandler):
         return (self.transport and self.transport.get_extra_info("peername") or ("",))[0]
 
     def end(self):
-        """At once: what was not read yet does not keep it."""
+        """Closes the connection at once, also if it holds data that was not read yet."""
         transport = self.transport
         self.force_close()
         if transport:
@@ -100,7 +101,7 @@ web_server.RequestHandler = Connection
 
 
 class SparseLines(logging.Filter):
-    """Nobody can fill the log with requests that are none, by going away, or by one fault again and again."""
+    """Nobody can fill the log with malformed requests, by breaking connections, or by one fault again and again."""
 
     def __init__(self):
         super().__init__()
@@ -108,7 +109,7 @@ class SparseLines(logging.Filter):
 
     def filter(self, record):
         error = (record.exc_info or (None, None))[1]
-        about = record.args[0] if isinstance(record.args, tuple) and record.args else None  # such as the number of a camera
+        about = record.args[0] if isinstance(record.args, tuple) and record.args else None  # a camera's number, say
         kind, now = (record.pathname, record.lineno, type(error).__name__, str(about)[:20]), time.monotonic()
         if isinstance(error, (HttpProcessingError, ConnectionError)) or now - self.last.get(kind, -SAME_LINE) < SAME_LINE:
             return False
@@ -117,7 +118,7 @@ class SparseLines(logging.Filter):
 
 
 class Server:
-    """options: listen, port, names (host names by which the machine is called). token: None on loopback."""
+    """options: listen, port, name (host names of the machine). token: None if the server listens on loopback only."""
 
     def __init__(self, options, catalogue, token):
         self.options, self.token = options, token
@@ -126,10 +127,10 @@ class Server:
         self.names = {"localhost", socket.gethostname().lower(), options.listen.lower(), *(name.lower() for name in options.name)}
         self.cameras, self.viewers, self.catalogue = [], set(), catalogue
         self.files = {path.name: (path.read_bytes(), TYPES[path.suffix]) for path in PAGE.iterdir() if path.suffix in TYPES}
-        self.served, self.suspects = set(), set()  # connections with a request, and without one a second ago
-        self.sockets = set()  # those of open pages
+        self.served, self.suspects = set(), set()  # connections with a request; those without one a second ago
+        self.sockets = set()  # the connections of open pages
         self.most_connections = MOST_CONNECTIONS
-        self.sent = {}  # of each camera and side, when results were sent last
+        self.sent = {}  # when results were sent last, for each camera and side
         self.loop = asyncio.get_running_loop()
 
     async def start(self):
@@ -173,7 +174,7 @@ class Server:
         self.suspects = idle
 
     def make_room(self, new):
-        """Ends the oldest connection without a page if there are too many, of its address or of all."""
+        """Ends the oldest connection without a page if the new one's address, or all together, have too many."""
         others = [connection for connection in self.runner.server.connections if connection is not new]
         mine = [connection for connection in others if connection.address() == new.address()]
         for group, most in (mine, min(MOST_OF_ADDRESS, self.most_connections)), (others, self.most_connections):
@@ -192,7 +193,7 @@ class Server:
             response = web.Response(status=error.status, text=f"{error.status}: {error.reason}\n")
         except (ConnectionError, asyncio.CancelledError):
             raise
-        except Exception:  # of which the client must not see more
+        except Exception:  # the client must not see its text
             logging.exception("a request failed")
             response = web.Response(status=500, text="cudavision-live has a fault: its log says more\n")
         if not response.prepared:
@@ -214,7 +215,8 @@ class Server:
         return await handler(request)
 
     def wrong_host(self, request):
-        """A page of another host, whose name was made to lead here, has that name in Host (DNS rebinding), and no IP address."""
+        """Refuses other host names than those of this machine (DNS rebinding): a page of another host, whose name was
+        made to lead here, sends that name as Host, and no IP address."""
         host = place_of("http://" + request.headers.get("Host", "")).hostname or ""
         try:
             ipaddress.ip_address(host)
@@ -310,7 +312,7 @@ class Server:
             error = str(refused)
         except (ValueError, RecursionError):
             error = "this is no command"
-        except Exception:  # the page must not end with it
+        except Exception:  # the page's connection must survive a fault
             logging.exception("a command failed")
             error = "cudavision-live has a fault: its log says more"
         if number is not None:
@@ -340,7 +342,7 @@ class Server:
             raise Refused("there is no such command")
         try:
             await self.loop.run_in_executor(camera.worker, work)
-        finally:  # at once: pages get the state before the reply
+        finally:  # first of all, so that pages get the state before the reply
             self.put_all(("state", camera.number), functools.partial(self.state, camera), None)
 
     def watch_cameras(self, viewer, watched):
@@ -393,7 +395,7 @@ class Server:
 
 
 def count_event(camera, event):
-    """Names come from pages, which can change them again and again."""
+    """Counts an event; for each camera, at most MOST_NAMES separately: pages can change names again and again."""
     key = event.get("name", ""), event.get("event", "")
     if key not in camera.events and len(camera.events) >= MOST_NAMES:
         key = "(others)", key[1]

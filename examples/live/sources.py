@@ -11,7 +11,7 @@ from elements import Refused, in_pipeline, words_of
 from gi.repository import GLib, Gst
 
 TEST_PICTURE = "videotestsrc is-live=true ! video/x-raw,width=640,height=480,framerate=25/1"
-PATIENCE = 2 * Gst.SECOND  # for the frame of a seek
+PATIENCE = 2 * Gst.SECOND  # the longest wait for the frame of a seek
 PLAYED = Gst.SeekFlags.FLUSH | Gst.SeekFlags.ACCURATE
 
 
@@ -22,7 +22,7 @@ class Source:
         text = path_of(text)
         path = pathlib.Path(text)
         self.text, self.is_file, self.is_address = text, False, False
-        self.live = True  # frames come in their own time
+        self.live = True  # frames come at the pace of the source
         if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text):
             self.is_address, self.parts = True, [("uridecodebin", {"uri": text})]
             self.name = addresses.public(text)
@@ -38,12 +38,12 @@ class Source:
         elif text.strip() and Gst.ElementFactory.find(text.split()[0]):
             words_of(text)
             self.parts, self.name = None, addresses.without_secrets(text).split(" ! ")[0]
-            self.make()  # what is wrong is said at the start
+            self.make()  # raises Refused for wrong elements at the start
         else:
             raise Refused(f"{text}: no file, device, address or source element of this name")
 
     def words(self, quote):
-        """The source as in a pipeline's text, without what an address must not show."""
+        """The source as in a pipeline's text, without the passwords of an address."""
         if self.parts is None:
             text = addresses.without_secrets(self.text)
             return text if quote is in_pipeline else shlex.join(shlex.split(text))
@@ -68,7 +68,7 @@ class Source:
 
 
 def path_of(text):
-    """file:///… is a file, which is read as any other."""
+    """Replaces a URI file:///… by the path of the file, which is read like any other file."""
     if not re.match("file:", text, re.IGNORECASE):
         return text
     try:
@@ -78,8 +78,8 @@ def path_of(text):
 
 
 class Player:
-    """A source that runs. on_frame(sample, played) is called in a thread of GStreamer, and so is on_end(text), once; the text is
-    empty at the end of the stream."""
+    """A source that runs. on_frame(sample) is called in a thread of GStreamer, and so is on_end(text): once after an
+    error, with its text, and at each end of the stream with an empty text."""
 
     def __init__(self, source, on_frame, on_end):
         self.source, self.on_frame, self.on_end = source, on_frame, on_end
@@ -97,14 +97,14 @@ class Player:
         self.ended = True
         self.pipeline.set_state(Gst.State.NULL)
         self.bus.set_sync_handler(None)
-        for signal in self.signals:  # each refers to this object, and would keep it
+        for signal in self.signals:  # a handler refers to this object and would keep it alive
             self.sink.disconnect(signal)
 
     def on_sample(self, sink, action):
         sample = sink.emit(action)
         if sample and not self.ended:
             own = Gst.Sample.new(sample.get_buffer(), sample.get_caps(), None, None)
-            del sample  # the sink uses it again
+            del sample  # so that the sink can reuse its own sample
             self.on_frame(own)
         return Gst.FlowReturn.OK
 
@@ -129,7 +129,7 @@ class Player:
         return self.pipeline.seek_simple(Gst.Format.TIME, PLAYED, max(0, int(time)))
 
     def forward(self):
-        """Shows the next frame in a pause. The one before must be there."""
+        """Shows the next frame in a pause. The frame before it must have come."""
         self.pipeline.get_state(PATIENCE)
         self.sink.send_event(Gst.Event.new_step(Gst.Format.BUFFERS, 1, 1.0, True, False))
 
@@ -139,8 +139,8 @@ class Player:
 
 
 def watch_bus(bus, on_message):
-    """Calls on_message in the thread that posts, and leaves one message on the bus at most. (A message that a handler in Python
-    drops would never be freed.)"""
+    """Calls on_message in the thread that posts, and leaves at most one message on the bus: the message is passed on
+    and taken off, because one that a handler in Python drops would never be freed."""
 
     def handle(_bus, message):
         on_message(message)

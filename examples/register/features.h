@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Detects keypoints in a picture and computes descriptors: with cudasigma2kp and cudalocalhist, and with
-// OpenCV.
+// Detects keypoints in a picture and computes descriptors: with cudasigma2kp and cudalocalhist, and with OpenCV.
 #pragma once
 
 #include <gst/cudavision/cudavision.h>
@@ -14,7 +13,7 @@
 
 #include "pipeline.h"
 
-constexpr int kLevels = 8;  // scaled copies, each smaller by kScale, as in cv::ORB
+constexpr int kLevels = 8;  // scaled copies of the picture, each smaller by kScale, as in cv::ORB
 constexpr double kScale = 1.2;
 
 struct Features {
@@ -22,8 +21,8 @@ struct Features {
   cv::Mat descriptors;               // one row per keypoint
 };
 
-// The patch around a keypoint of one level, rotated so that its angle points right: kSide x kSide pixels, of
-// which the middle is described. Pixels outside of the picture repeat its border.
+// The patch around a keypoint of one level, rotated so that the keypoint's angle points to the right: kSide x kSide
+// pixels, of which the middle is described. Pixels outside the picture repeat its border.
 constexpr int kWindow = 8, kWindows = 4, kMargin = 1, kTileWindows = kWindows + 2 * kMargin;
 constexpr int kSide = kTileWindows * kWindow, kBins = 8, kTilesPerRow = 24;
 
@@ -50,7 +49,7 @@ class Sigma2Detector {
                     " window-height=" + std::to_string(kWindow) + " stride-x=" + std::to_string(kWindow) +
                     " stride-y=" + std::to_string(kWindow) + " ! appsink name=out sync=false") {}
 
-  // The number of points per level is proportional to the side of its picture, as in cv::ORB.
+  // The number of points per level is proportional to the side of the level's picture, as in cv::ORB.
   Features detect(const cv::Mat &picture) const {
     Features all;
     double shares = 0;
@@ -61,7 +60,7 @@ class Sigma2Detector {
       cv::resize(picture, level, {}, 1 / scale, 1 / scale, cv::INTER_AREA);
       if (std::min(level.cols, level.rows) < kSide) break;
       const int most = static_cast<int>(points_ / scale / shares);
-      if (most < 1) break;  // the smaller levels have none either
+      if (most < 1) break;  // smaller levels get no points either
       std::vector<cv::KeyPoint> points = detect_in(level, most);
       if (points.empty()) continue;
       all.descriptors.push_back(describe(level, points));

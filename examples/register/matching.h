@@ -11,7 +11,8 @@
 
 #include "features.h"
 
-constexpr double kNear = 3;  // in pixels; for inliers and for repeated keypoints
+constexpr double kNear =
+    3;  // greatest distance, in pixels, of inliers and of keypoints that count as repeated
 
 inline cv::Point2f mapped(const cv::Mat &homography, cv::Point2f p) {
   std::vector<cv::Point2f> out;
@@ -68,7 +69,7 @@ inline int correct_matches(const Features &first, const Features &second,
   }));
 }
 
-// The number of cells of 8 x 8 that hold a keypoint.
+// The number of cells of a grid of 8 x 8 cells over the picture that hold a keypoint.
 inline int coverage(const std::vector<cv::KeyPoint> &points, cv::Size size) {
   std::map<int, int> cells;
   for (const cv::KeyPoint &p : points)

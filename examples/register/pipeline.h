@@ -21,7 +21,7 @@ class Pipeline {
     read_nothing_else();
     GError *error = nullptr;
     pipeline_ = gst_parse_launch(description.c_str(), &error);
-    if (error != nullptr) {  // a pipeline may still be returned
+    if (error != nullptr) {  // the pipeline may exist in spite of the error
       const std::string text = error->message;
       g_error_free(error);
       if (pipeline_ != nullptr) gst_object_unref(pipeline_);
@@ -65,7 +65,7 @@ class Pipeline {
   // Returns null at the end of the stream.
   std::unique_ptr<GstSample, void (*)(GstSample *)> pull() const {
     GstSample *sample = nullptr;
-    // after an error, neither a sample nor EOS arrives
+    // After an error, neither a sample nor EOS arrives, so the wait is limited.
     while (sample == nullptr && !gst_app_sink_is_eos(GST_APP_SINK(out_))) {
       sample = gst_app_sink_try_pull_sample(GST_APP_SINK(out_), 100 * GST_MSECOND);
       throw_error(0);  // also drops warnings from the bus

@@ -15,7 +15,7 @@ namespace {
 
 using test::Picture;
 
-// What the model learns before it is measured, so that it has the modes of a stream that has run for some time.
+// The number of frames that a model learns before it is measured, so that it has as many modes as after a long stream.
 constexpr int kLearnt = 48;
 constexpr int kMixtures = 5;
 
@@ -24,7 +24,7 @@ struct Scene {
   std::vector<Picture> frames;
   int channels;
   std::string what;
-  double bytes = 0;  // floor_bytes()
+  double bytes = 0;  // the minimum traffic of a frame: floor_bytes()
 
   Size size() const { return {frames[0].width() / channels, frames[0].height()}; }
   const Picture &frame(int i) const { return frames[static_cast<std::size_t>(i) % frames.size()]; }
@@ -67,9 +67,9 @@ class OnCpu {
   Status status_;
 };
 
-// The bytes that one pixel of a frame needs, from its modes before and after the frame: the picture and the mask, the number
-// of modes, the weights of all modes, the variances and means up to the mode that learns, which are all read if none does,
-// and those that change.
+// The bytes that one pixel of a frame must move, computed from its modes before and after the frame. Read or written:
+// the picture, the mask, the number of modes and the weights of all modes. Read: the variances and means up to the mode
+// that learns, or of all modes if none learns. Written: the variances and means that change.
 double bytes_of_pixel(const BgsubShape &shape, const BgsubState &before, const BgsubState &after,
                       const std::uint8_t *pixel, int x, int y) {
   const std::size_t count_at = shape.count_at(x, y), field_at = shape.field_at(x, y), pitch = shape.pitch();
@@ -96,7 +96,7 @@ double bytes_of_pixel(const BgsubShape &shape, const BgsubState &before, const B
   return bytes;
 }
 
-// The bytes that a frame must read and write, counted on the frames behind those that were learnt.
+// The bytes that a frame must read and write: the mean over kCounted frames after the kLearnt ones.
 double floor_bytes(const Scene &scene) {
   constexpr int kCounted = 3;
   OnCpu ours(scene, 1);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the boxes of a frame cost: `identity` passes them, cudavisiontrack gives them ids, cudavisionoverlay draws them with
-// labels and trails, cudavisionredact hides what is in them, on the CPU and, where there is a GPU, on frames in its memory, into
-// which `cudaupload` has copied them. The boxes wander and are missed now and then, as those of a detector.
+// What the boxes of a frame cost: `identity` passes them on, cudavisiontrack gives them ids, cudavisionoverlay draws
+// them with labels and trails, and cudavisionredact hides what is in them. The last two run on the CPU and, where there
+// is a GPU, on frames that `cudaupload` has copied into its memory. The boxes wander and are missed now and then, as
+// those of a detector.
 #include <benchmark/benchmark.h>
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>

@@ -129,7 +129,7 @@ std::vector<Case> make_cases(const Picture &picture, const std::string &kind) {
       CannyParams params;
       params.aperture = aperture;
       params.l2_gradient = l2;
-      // A step has 12 and 160 times the gradient with apertures 5 and 7.
+      // The gradient of a step is 12 or 160 times as large with aperture 5 or 7 as with aperture 3.
       const double growth = aperture == 3 ? 1 : aperture == 5 ? 12 : 160;
       params.low_threshold *= growth, params.high_threshold *= growth;
       cases.push_back({&picture,

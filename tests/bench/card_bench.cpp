@@ -29,7 +29,7 @@ namespace cudavision::bench {
 namespace {
 
 constexpr int kStreams = 16;
-// An even number: Hough alternates between two counters.
+// Even, because Hough uses two counters in turn: each replay of a graph must begin with the same one.
 constexpr int kFramesOfGraph = 8;
 constexpr double kSeconds = 0.1;  // of each measurement
 constexpr Size k400{400, 400}, k432{768, 432}, k720{1280, 720}, k1080{1920, 1080};
@@ -118,7 +118,7 @@ class LocalHistWork final : public Work {
   std::unique_ptr<LocalHist> localhist_;
 };
 
-// Hough after Canny. with_canny: Canny is part of each frame; otherwise it runs once.
+// The Hough transform of Canny's edges. with_canny: each frame includes Canny; otherwise Canny runs once, in make().
 class HoughWork final : public Work {
  public:
   HoughWork(Size size, const HoughParams &params, bool with_canny)
@@ -209,7 +209,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// The seconds of one repetition of `frames`, which enqueues work; the device is synchronised around them all.
+// Measures the seconds of one call of frames(), which enqueues work. It is called repeatedly for at least kSeconds; the
+// device is synchronised before the first call and after the last one.
 template <typename Frames>
 Status measure(const Frames &frames, double *seconds) {
   for (int repetitions = 1;; repetitions *= 2) {
@@ -283,7 +284,7 @@ Status measure_row(const Row &row, Times *times) {
     CUDAVISION_TRY(measure(all_graphs, &times->sixteen));
     times->sixteen /= kStreams * kFramesOfGraph;
   }
-  // Last: with a number of frames that is odd, the graphs would use the wrong one of Hough's counters.
+  // Measured last: after an odd number of frames, the graphs would use the wrong one of Hough's two counters.
   const auto one_frame = [&] { return lanes[0].run(); };
   return measure(one_frame, &times->one);
 }
@@ -294,7 +295,7 @@ LocalHistParams gradients(int window, int bins) {
   return params;
 }
 
-// Those of hough_bench.
+// The parameters of hough_bench.
 HoughParams lines(double degrees, HoughMode mode = HoughMode::lines) {
   HoughParams params;
   params.theta = degrees * std::numbers::pi / 180, params.mode = mode;
@@ -332,7 +333,7 @@ std::vector<Row> rows() {
   return rows;
 }
 
-// argv[1]: only rows whose name contains it.
+// argv[1], if given: only rows whose name contains this text are measured.
 int run(int argc, char **argv) {
   std::string why_not;
   const std::unique_ptr<Device> device = Device::find(&why_not);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Cleaning of masks and connected components on both backends, compared with OpenCV: what moves in a street, noise, and a
-// spiral through the whole picture.
+// Cleaning of masks and connected components on both backends, compared with OpenCV, on masks of three kinds: what
+// moves in a street, noise, and a spiral through the whole picture.
 #include "cuda/components/components.h"
 
 #include <opencv2/imgproc.hpp>
@@ -42,7 +42,8 @@ void clean_with_opencv(const Picture &mask, cv::Mat *cleaned) {
   cv::morphologyEx(*cleaned, *cleaned, cv::MORPH_CLOSE, disc(kClose));
 }
 
-// The work on a frame: cleaning, components, or both. The components are those of the mask that was cleaned last.
+// What a benchmark does with each frame: cleans its mask, finds components, or both. Components are always those of the
+// mask that was cleaned last.
 struct Work {
   bool cleans, counts;
   const char *ours, *peer;

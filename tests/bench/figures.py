@@ -4,8 +4,8 @@
 
 usage: figures.py
 
-Figures are what stands under "What it costs" on the pages of the elements; they are as old as the oldest date there. The code is
-cuda/NAME of the element, but for comments and tests.
+Figures are those under "What it costs" on the pages of the elements; they are as old as the oldest date there. The code
+is that of the element's folder, cuda/NAME or gst/NAME, without comments and tests.
 """
 import pathlib
 import re
@@ -21,7 +21,7 @@ def dates_of(page):
 
 
 def changes_since(folder, date):
-    """The commits after that day that change code in the folder."""
+    """The commits after the day `date` that change code in the folder."""
     log = subprocess.run(["git", "log", "--format=%h %as %s", f"--since={date}T23:59:59", "-G", r"^\s*[^/ ]", "--", f"{folder}/*.cu",
                           f"{folder}/*.cuh", f"{folder}/*.cpp", f"{folder}/*.h"], cwd=ROOT, check=True, capture_output=True, text=True)
     return log.stdout.splitlines()

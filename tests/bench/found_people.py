@@ -4,8 +4,8 @@
 
 usage: found_people.py VIDEO "ELEMENTS"    the elements between the decoder and cudavisionjson
 
-The middle half of a box's width and the middle three quarters of its height are where the person should be. A box is right if
-this part has an intersection over union of at least 0.3 with a person whom no other box fits better.
+The middle half of a box's width and the middle three quarters of its height are where the person should be. A box is
+right if this part has an intersection over union of at least 0.3 with a person whom no other box fits better.
 """
 import sys
 
@@ -19,7 +19,7 @@ def middle(region):
 
 
 def right_boxes(boxes, people):
-    """The shares of the boxes that are right: the best pairs first."""
+    """The intersections over union of the boxes that are right. The best pairs are matched first."""
     pairs = sorted(((vtest_people.intersection_over_union(box, person), i, j) for i, box in enumerate(boxes)
                     for j, person in enumerate(people)), reverse=True)
     shares, used, found = [], set(), set()

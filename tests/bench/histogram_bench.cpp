@@ -106,7 +106,7 @@ void add_cpu(Comparison &comparison, const Case &c) {
   }
 }
 
-// Adds the ratio of the time for noise to that for a constant picture.
+// Compares the time for each constant picture with that for noise. A ratio beyond kConstantOverNoise fails the run.
 void compare_with_noise(Comparison &comparison, const std::vector<Case> &cases, const std::string &who,
                         const std::vector<std::string> &suffixes) {
   for (const Case &c : cases) {

@@ -17,8 +17,8 @@
 namespace cudavision::bench {
 namespace {
 
-// Published milliseconds per window of that size (the seed work, tables 4 to 7): its own implementation on
-// the CPU and the GPU of a Jetson TK1, and OpenCV 2.4.9.
+// Milliseconds per window of this size on the CPU and the GPU of a Jetson TK1, as published with GHoGLib (the seed
+// work, see cuda/hog/hog.h; tables 4 to 7): its own times and those of OpenCV 2.4.9.
 struct SeedTimes {
   Size size;
   double own_cpu, own_gpu, opencv_cpu, opencv_gpu;
@@ -58,7 +58,7 @@ Name name_of(const std::string &who, Size size, int threads) {
   return {who, text_of(size) + "/threads:" + std::to_string(threads)};
 }
 
-// Counter: the speed relative to the seed work.
+// Counts frames and, at a published size, adds counters of the speed relative to each published time.
 void count_seed(benchmark::State &state, Size size) {
   count_frames(state, 0);
   for (const SeedTimes &seed : kSeed) {
@@ -170,7 +170,7 @@ class Ours {
                             places_);
     return hog_->run(picture, static_cast<float *>(blocks_.data()));
   }
-  // Where the next frames are searched.
+  // Sets the regions that the detector searches in the next frames.
   void look_at(const Places &places) { places_ = places; }
   // Enqueues the download. The destinations must stay valid until the stream is synchronised.
   Status fetch(std::vector<float> *blocks, std::vector<HogBox> *boxes, HogBoxCount *count) const {
@@ -248,8 +248,8 @@ void measure_cpu(benchmark::State &state, const Frame3 &frame, bool detects, int
   count_seed(state, frame.size);
 }
 
-// Times the seed work's first two stages separately: colour planes with square roots, and votes. The rest of
-// the total is the third stage, block sums and normalisation.
+// Times the first of GHoGLib's three stages, colour planes with square roots, and if `votes` is true also the second
+// stage, votes. The rest of the time of a frame is the third stage: block sums and normalisation.
 void measure_stage(benchmark::State &state, const Frame3 &frame, bool votes) {
   const Workers workers(1);
   hog::PlaneSplitter splitter(frame.size, 3);

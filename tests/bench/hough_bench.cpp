@@ -138,7 +138,7 @@ class Ours {
 void check_lines(benchmark::State &state, const Case &c, const std::vector<HoughLine> &lines,
                  const HoughCount &count) {
   state.counters["found"] = count.found;
-  if (c.kind == Kind::segments) return;  // defined differently
+  if (c.kind == Kind::segments) return;  // OpenCV's definition of segments differs
   OpenCv opencv;
   opencv.find_edges(c);
   opencv.run(c);
@@ -179,7 +179,7 @@ void add_cpu(Comparison &comparison, const Case &c) {
 }
 
 #if CUDAVISION_HAVE_CUDA
-// The frame stays in the device's cache, as it does after Canny.
+// All iterations use one frame, which stays in the device's cache, as edges do just after Canny.
 void measure_cuda(benchmark::State &state, const Device &device, const Case &c) {
   Ours ours;
   std::vector<HoughLine> lines;

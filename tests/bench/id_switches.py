@@ -4,9 +4,10 @@
 
 usage: id_switches.py VIDEO "ELEMENTS"    the elements between the decoder and cudavisionjson
 
-A tracked box belongs to a person whose box in vtest_people.json it covers to at least half, if no other pair of one of both
-has a larger intersection over union. Of the people who are in two frames of the file in succession, 5 s apart, the figures
-say how many had a tracked box in both, how many of these had the same id, and how many ids had gone to somebody else.
+A tracked box belongs to a person whose box in vtest_people.json it covers to at least half, if no pair of one of these
+two boxes with another box has a larger intersection over union. Of the people who are in two frames of the file in
+succession, 5 s apart, the figures say how many had a tracked box in both, how many of these had the same id, and how
+many ids had gone to somebody else.
 """
 import sys
 

@@ -116,7 +116,7 @@ void measure_cpu(benchmark::State &state, const Scene &scene, const InpaintParam
       scene.size(), picture.data, static_cast<std::ptrdiff_t>(picture.step),
       {scene.mask.data, static_cast<std::ptrdiff_t>(scene.mask.step), scene.mask.cols, scene.mask.rows});
   InpaintReport report;
-  // The contents of the hole do not matter: every frame is treated as the first.
+  // The contents of the hole are not read, so each iteration can fill the same picture again.
   for (auto _ : state)
     if (status.ok()) status = inpaint->run(frame, params, &report, {}, {});
   if (!status.ok()) return state.SkipWithError(status.text().c_str());
@@ -137,7 +137,7 @@ void measure_cuda(benchmark::State &state, const Device &device, const Scene &sc
                   const InpaintParams &params) {
   const Size size = scene.size();
   DeviceImage<std::uint8_t> picture, mask;
-  const StopFlag stop;  // the kernel looks at it as in an element
+  const StopFlag stop;  // the kernel reads it before each patch, as in an element
   Execution execution = device.execution();
   execution.stop = &stop;
   std::unique_ptr<Inpaint> inpaint;
@@ -197,7 +197,7 @@ std::unique_ptr<Film> make_film(const char *file, std::string *why_not) {
   return film;
 }
 
-// What removes people from the video: each frame for itself, or with what earlier frames have shown.
+// Ways to remove people from the video: fill each frame alone, or restore what earlier frames have shown behind them.
 std::vector<Variant> film_variants() {
   Variant frame{"video/frame", {}}, temporal{"video/temporal", {}};
   frame.params.search_radius = temporal.params.search_radius = 64;
@@ -268,8 +268,8 @@ void fill_by_shift_map(const cv::Mat3b &broken, const cv::Mat1b &mask, cv::Mat &
   cv::cvtColor(result, filled, cv::COLOR_Lab2RGB);
 }
 
-// It takes seconds for a small frame, and up to 20 s for a large one, so that it is only run for small ones, with one
-// thread.
+// cv::xphoto's shift map takes seconds for a small frame and up to 20 s for a large one, so it is run for small frames
+// only, with one thread.
 constexpr const char *kShiftMap = "cv::xphoto::inpaint/shiftmap";
 
 std::vector<std::pair<std::string, Peer>> peers() {
@@ -292,8 +292,7 @@ void measure_peer(benchmark::State &state, const Scene &scene, const Peer &peer,
   count_frames(state, 0);
 }
 
-// A photograph scaled to this size. A square of `hole` pixels is removed around (x, y), given as fractions of
-// the size.
+// A photograph scaled to this size. A square of `hole` pixels is removed around (x, y), given as fractions of the size.
 std::unique_ptr<Scene> make_scene(const char *file, Size size, int hole, double x, double y,
                                   std::string *why_not) {
   const test::Photo &photo = test::rgb_photo(file);
@@ -382,7 +381,8 @@ int run(int argc, char **argv) {
 }  // namespace cudavision::bench
 
 int main(int argc, char **argv) {
-  // Shorter than Google Benchmark's half a second for each of a hundred rows. An option of the user comes later, and wins.
+  // 0.1 s per row instead of Google Benchmark's 0.5 s, because there are a hundred rows. The user's own option comes
+  // later in argv and wins.
   char least[] = "--benchmark_min_time=0.1";
   std::vector<char *> arguments(argv, argv + argc);
   arguments.insert(arguments.begin() + 1, least);

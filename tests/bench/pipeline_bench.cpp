@@ -16,7 +16,7 @@ namespace {
 
 constexpr Size kSize{1920, 1080};
 constexpr const char *kThresholds = "low-threshold=50 high-threshold=100";
-// The same thresholds and aperture (3). edgedetect also blurs, but does not use the result.
+// edgedetect with cudacanny's thresholds and aperture (3). It also blurs, but does not use the result.
 constexpr const char *kEdgedetect = "edgedetect threshold1=50 threshold2=100";
 
 struct Mode {

@@ -4,10 +4,10 @@
 
 usage: removed_people.py VIDEO "ELEMENTS"    the elements between the decoder and the sink
 
-A pixel differs if a component of B, G or R differs from the median of all frames by more than 25. The first figure is the
-share of the pixels in the boxes of vtest_people.json, after the first 4 s, that differ in the video and still differ after
-the pipeline. The others are the numbers of pixels outside of the boxes of the same frames that have differed for more than
-2 s, before and after the pipeline.
+A pixel differs if a component of B, G or R differs from the median of all frames by more than 25. The first figure is
+the share of the pixels in the boxes of vtest_people.json, after the first 4 s, that differ in the video and still
+differ after the pipeline. The others are the numbers of pixels outside of the boxes of the same frames that have
+differed for more than 2 s, before and after the pipeline.
 """
 import pathlib
 import subprocess

@@ -16,10 +16,9 @@
 namespace cudavision::bench {
 namespace {
 
-// Published times: "Parallel version of detector of extremal key points on images" (2018), its table.
-// Milliseconds per frame on a GeForce GTX 1060, including the upload from pageable (malloc) and pinned
-// (cudaHostAlloc) memory; and on a Core i7-6700, for which it states more than 400 ms for the first case and
-// 54 ms for the last.
+// Published times: "Parallel version of detector of extremal key points on images" (2018), its table. Milliseconds per
+// frame on a GeForce GTX 1060, including the upload from pageable (malloc) and pinned (cudaHostAlloc) memory; and on a
+// Core i7-6700, for which it states more than 400 ms for the first case and 54 ms for the last.
 struct Published {
   Size size;
   double oriented_pageable, oriented_locked, plain_pageable, plain_locked, cpu;
@@ -59,7 +58,7 @@ Name cuda_name(const Case &c, From from) {
   return {"sigma2kp/cuda", c.what() + "/from:" + kFrom[static_cast<int>(from)]};
 }
 
-// --- OpenCV: FAST, which like this detector without orientation has no angles, and ORB, which has ---
+// --- OpenCV: FAST, whose keypoints have no angles, as this detector's without orientation, and ORB, whose have ---
 
 void measure_opencv(benchmark::State &state, const Case &c, int threads) {
   cv::setNumThreads(threads);
@@ -155,7 +154,8 @@ Status check_keypoints(const Device &device, const Case &c, const Ours &ours, bo
   return {};
 }
 
-// If pictures are copied, the keypoints are copied too, as in the published times.
+// Unless from == From::device, each frame includes copies of the picture to the device and of the keypoints back, as in
+// the published times.
 void measure_cuda(benchmark::State &state, const Device &device, const Case &c, From from) {
   Ours ours;
   std::vector<DeviceImage<std::uint8_t>> images;

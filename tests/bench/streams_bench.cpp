@@ -27,7 +27,7 @@ constexpr int kPeerStreams = 16;
 struct Work {
   std::string name;
   std::vector<std::string> elements;  // in the order of the chain
-  bool ours = true;                   // all but cudavisiontrack have the properties backend and display
+  bool ours = true;                   // all but cudavisiontrack take backend and display
 };
 
 // without cudainpaint: inpaint_bench measures it, because its time depends on the holes

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What more threads bring: the time and the CPU time of a frame for each element on the CPU backend, with 1, 2, 4, 8 and
-// 16 threads, as a Markdown table. The frames are those of a video, one after the other. An argument selects the rows
-// whose name contains it.
+// What more threads bring: prints the time and the CPU time of a frame for each element on the CPU backend, with 1, 2,
+// 4, 8 and 16 threads, as a Markdown table. The frames are those of a video, one after the other. The argument, if
+// given, selects the rows whose name contains it.
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
 
@@ -74,7 +74,7 @@ class Element {
   Element(const Element &) = delete;
   Element &operator=(const Element &) = delete;
 
-  // Whether the element took the frame.
+  // Pushes a copy of the frame and takes the element's output. Returns false if the element refuses the frame.
   bool push(GstBuffer *frame) {
     GstBuffer *buffer = gst_buffer_copy(frame);
     GST_BUFFER_PTS(buffer) = static_cast<GstClockTime>(count_++) * 40 * GST_MSECOND;
@@ -91,7 +91,7 @@ class Element {
 bool measure(const Work &work, Size size, int threads, const std::vector<GstBuffer *> &frames, Times *times) {
   using Clock = std::chrono::steady_clock;
   Element element(work, size, threads);
-  for (int i = 0; i < 2; ++i)  // these allocate
+  for (int i = 0; i < 2; ++i)  // the first frames allocate
     if (!element.push(frames[0])) return false;
   const auto begin = Clock::now();
   const double cpu = cpu_seconds();

@@ -25,6 +25,6 @@ def intersection(a, b):
 
 
 def intersection_over_union(a, b):
-    """0 to 1."""
+    """The area that two boxes share, relative to the area that they cover together."""
     both = intersection(a, b)
     return both / (a[2] * a[3] + b[2] * b[3] - both)

@@ -10,7 +10,7 @@ from run import RATE, Fault
 
 CHANGING = Gst.BufferFlags.DISCONT | Gst.MiniObjectFlags.LOCKABLE | Gst.BufferFlags.TAG_MEMORY
 NEAR = 1.01  # pixels
-MOST_MISSING, LEAST_WALKED = 31, 8  # frames: a tracker bridges so many, when it has seen so many
+MOST_MISSING, LEAST_WALKED = 31, 8  # frames: the longest gap that a tracker bridges, and how many it needs before
 
 
 def check(run, folder):
@@ -32,7 +32,7 @@ def check(run, folder):
 
 
 def may_warn(run, text):
-    """Some neighbours make frames that are smaller than a window of the model of people; and a busy machine may be late."""
+    """Some neighbours make frames smaller than a window of the model of people, and a busy machine may be late."""
     return "nothing can be found" in text or (run.is_live and "was late" in text)
 
 
@@ -42,7 +42,7 @@ def require(condition, text):
 
 
 def check_element(run, number, record, folder):
-    """Every frame has the results that it has among plain frames."""
+    """Every frame has the results that the element gives it among plain frames."""
     parts, lost = reference.parts_of(record.items, run.element.variant == "every second")
     for frame, may_be in lost:
         require(may_be or run.is_live, f"the frame {frame.pts} was dropped")
@@ -65,7 +65,7 @@ def check_element(run, number, record, folder):
 
 
 def ranked(metas, ids):
-    """With the numbers of tracks in the order in which they come: after a flush they go on."""
+    """Numbers tracks anew, in the order in which they come: after a flush the element does not begin at 1 again."""
     def content(meta):
         if meta.name != "region" or not meta.content[-1]:
             return meta.content
@@ -81,13 +81,13 @@ def compare(got, wanted, where):
 
 
 def check_tracks(part, where):
-    """Each walker keeps its number, also while frames are missing: so a tracker is found that is as wrong among plain frames."""
-    known, walked, last = [], 0, None  # the numbers, how many frames in a row had them, and the time of the last one
+    """Each walker keeps its number, also over missing frames: finds a tracker that is wrong among plain frames, too."""
+    known, walked, last = [], 0, None  # the last numbers, how many frames in a row had them, and the last one's time
     for before, after in part.pairs:
         numbers = [meta.content[-1] for meta in after.metas if meta.name == "region"]
         step = 0 if last is None else abs(before.pts - last) * RATE // Gst.SECOND
         if before.regions != frames.walkers(before.pts) or step > MOST_MISSING:
-            known, walked, last = [], 0, None  # GStreamer has moved the boxes, or nobody can follow them
+            known, walked, last = [], 0, None  # GStreamer has moved the boxes, or the gap is too long for a tracker
             continue
         require(not known or (step > 1 and walked < LEAST_WALKED) or numbers == known,
                 f"{where}: the walkers were {known}, and are {numbers} at {before.pts}, {step} frames later")
@@ -95,7 +95,7 @@ def check_tracks(part, where):
 
 
 def check_line(lines, frame, wanted, where):
-    """The next line of this frame; lines of frames that were flushed away are left out."""
+    """Returns the next line that belongs to this frame, and skips lines of frames that were flushed away."""
     time = None if frame.pts == Gst.CLOCK_TIME_NONE else frame.pts
     while lines and lines[0]["pts"] != time:
         lines.pop(0)
@@ -128,7 +128,7 @@ def only_own(metas):
 
 
 def same(run):
-    """Each picture still has the results that the element attached to it."""
+    """Behind the neighbour, each picture still has the results that the element attached to it."""
     made, others = {}, {frame.picture for frame in run.sources.frames("source2")}
     for frame in run.record.frames("out"):
         made.setdefault(frame.picture, []).append([(meta.name, meta.content) for meta in frame.metas])
@@ -140,26 +140,26 @@ def same(run):
 
 
 def lost(run):
-    """The neighbour makes new frames, which say nothing."""
+    """The neighbour makes new frames, which must not have results."""
     for frame in run.end.frames("out"):
         require(not frame.metas, f"behind, {frame.pts}: there are {frame.metas}")
 
 
 def moved(run):
-    """Results lie where the picture shows what they belong to, or are gone. GStreamer moves its own regions itself."""
+    """Results must move with the part of the picture to which they belong, or be gone. Regions are GStreamer's task."""
     made = {}
     for frame in run.record.frames("out"):
         made.setdefault(frame.pts, []).extend(only_own(frame.metas))
     for frame in run.end.frames("out"):
         for meta in only_own(frame.metas):
             twins = [twin for twin in made.get(frame.pts, []) if twin.name == meta.name]
-            # With a crop that is still to be done, the picture is whole.
+            # If the crop is still to be done by an element behind, the picture is whole.
             require(any(meta.content == twin.content if frame.has_crop else lies_right(meta, twin, run.neighbour.moves) for twin in twins),
                     f"behind, {frame.pts}: {meta} was at {[twin.points[:3] for twin in twins]}")
 
 
 def lies_right(meta, twin, moves):
-    """Whether each point of the meta is one of its twin's, or the part of one of its lines, that has moved as it must."""
+    """Whether each point of the meta is where a point of the twin, or a part of its lines, must have moved to."""
     ways = [[moves(*point[i:i + 2]) for i in range(0, len(point), 2)] for point in twin.points]
     return all(any(is_on(point, way) for way in ways) for point in meta.points)
 
@@ -179,7 +179,7 @@ BEHIND = {"same": same, "lost": lost, "moved": moved}
 
 
 def check_latency(run):
-    """An element that takes a millisecond or more says so, when it has seen some frames."""
+    """An element that takes a millisecond or more per frame must report it as latency, after some frames."""
     median = sorted(run.times)[len(run.times) // 2] if len(run.times) > 2 else 0
     if run.promise is not None and median >= Gst.MSECOND:
         require(run.promise >= median, f"the element takes {median / 1e6} ms and promises {run.promise / 1e6} ms")
@@ -188,7 +188,7 @@ def check_latency(run):
 
 
 def check_effect(run):
-    """The element attaches something or draws, or both, as its variant says."""
+    """The element attaches something, draws, or does both, as its variant says."""
     pairs = [pair for part in reference.parts_of(run.record.items, False)[0] for pair in part.pairs]
     attached = sum(len(after.metas) > len(before.metas) or after.metas != before.metas for before, after in pairs)
     drawn = sum(before.picture != after.picture for before, after in pairs)

@@ -4,8 +4,9 @@
 
   company_test.py ELEMENT [PART_OF_A_NEIGHBOURS_NAME]
 
-Each neighbour stands in front of the element and behind it, once, in a mode and a variant that change from pair to pair. With
-CUDAVISION_COMPANY=all each stands there in all of its modes, beside all variants. CUDAVISION_TEST_BACKEND chooses the backend.
+Each neighbour stands in front of the element and behind it, once, in a mode and a variant that change from pair to
+pair. With CUDAVISION_COMPANY=all it stands there in all of its modes, beside all variants. CUDAVISION_TEST_BACKEND
+chooses the backend.
 """
 import os
 import pathlib
@@ -31,7 +32,7 @@ BACKEND = os.environ.get("CUDAVISION_TEST_BACKEND", "cpu")
 
 
 def pairs(name):
-    """Neighbour, variant, mode, whether the neighbour stands in front."""
+    """Yields the pairs to test: neighbour, variant, mode, and whether the neighbour stands in front."""
     variants, shift = elements.variants(name), elements.names().index(name)
     for number, neighbour in enumerate(NEIGHBOURS):
         for in_front in (True, False) if neighbour.behind else (True,):
@@ -54,7 +55,7 @@ def play(neighbour, variant, mode, in_front, folder):
 
 
 def check_variants(name, folder):
-    """What the element does is seen: otherwise the comparisons would say nothing."""
+    """The test must see what the element does: otherwise the comparisons would prove nothing."""
     for variant in elements.variants(name):
         check.check_effect(play(NEIGHBOURS[0], variant, "forward", True, folder))
 
@@ -64,7 +65,7 @@ def check_page():
 
 
 def cases(name, part, folder):
-    """Titles, what is missing, functions."""
+    """Yields the tests: title, missing elements and modules, function."""
     if not part:
         yield "the element does something", [], lambda: check_variants(name, folder)
         yield "the page has the table of neighbours", [], check_page
@@ -75,7 +76,7 @@ def cases(name, part, folder):
 
 
 def run_twice(run):
-    """On a busy machine a live source loses frames, which elements with a memory then lack: only a fault that comes again counts."""
+    """Repeats a failed run: on a busy machine a live source loses frames, which elements with a memory then lack."""
     try:
         run()
     except (Fault, RuntimeError) as fault:

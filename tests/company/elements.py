@@ -17,10 +17,11 @@ CHAINS = {
     "cudaopticalflow": "cudaopticalflow preset=fast",
     "cudavisionjson": "cudahough threshold=40 display=false ! cudavisionjson tensor-data=full location={lines}",
     "cudavisionoverlay": "cudacanny display=false ! cudahough threshold=40 display=false ! cudavisionoverlay",
-    "cudavisionredact": f"{use_of('cudavisionredact')} hold=0",  # else it goes on hiding after a flush, on purpose
+    "cudavisionredact": f"{use_of('cudavisionredact')} hold=0",  # otherwise it goes on hiding after a flush
     "cudavisionzones": f"cudavisiontrack min-hits=0 ! {use_of('cudavisionzones')}",  # it counts boxes with ids
 }
-WITH_MEMORY = ("cudabgsub", "cudainpaint", "cudaopticalflow", "cudavisionredact", "cudavisiontrack", "cudavisionzones")  # of earlier frames
+# The elements that remember earlier frames.
+WITH_MEMORY = ("cudabgsub", "cudainpaint", "cudaopticalflow", "cudavisionredact", "cudavisiontrack", "cudavisionzones")
 VARIANTS = {"drawn": "", "metas alone": "display=false", "every second": "every-nth=2 qos=false"}
 
 
@@ -30,7 +31,7 @@ class Element:
     variant: str
 
     def chain(self, backend, more=""):
-        """The elements for gst-launch-1.0, with the names first and last; {lines} stands for a file."""
+        """The elements for gst-launch-1.0, of which two have the names first and last; {lines} stands for a file."""
         chain = f"{CHAINS.get(self.name, use_of(self.name))} {VARIANTS[self.variant]} {more}"
         parts = [part + (f" backend={backend}" if has(part.split()[0], "backend") else "") for part in chain.split(" ! ")]
         parts[-1] += " name=last"
@@ -40,7 +41,7 @@ class Element:
 
     @property
     def posts(self):
-        """Whether it tells the program how long it took for a frame."""
+        """Whether the element posts messages with the time that it took for a frame."""
         return has(self.name, "message")
 
 

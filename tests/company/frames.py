@@ -39,7 +39,7 @@ class Frame:
 @dataclasses.dataclass(frozen=True)
 class Meta:
     name: str
-    content: tuple  # all that may not differ
+    content: tuple  # what must be the same in two runs
     points: tuple  # positions in the frame
 
     def __repr__(self):
@@ -73,7 +73,7 @@ def regions_of(address):
 
 
 def rows_of(video_info):
-    """Of each plane: its number, the bytes of a row, the rows, the subsampling and the bytes of a sample."""
+    """For each plane: its number, the bytes of a row, the rows, the subsampling and the bytes of a sample."""
     format_info = video_info.finfo
     planes = {}
     for component in range(format_info.n_components):
@@ -127,7 +127,7 @@ def metas_of(buffer, width, height):
 
 
 def corners_of(tensor, scale_x, scale_y):
-    """The positions of the first and the last number, or nothing for one that has no rows and columns, as a histogram."""
+    """The positions of a tensor's first and last value; empty if it has no rows and columns, as a histogram."""
     if len(tensor.shape) < 2 or 1 in tensor.shape[:2]:
         return ()
     return tuple(((x + 0.5) * scale_x - 0.5, (y + 0.5) * scale_y - 0.5) for x, y in (
@@ -151,10 +151,10 @@ def buffer_of(frame, pts):
 
 
 class Record:
-    """What passes the pads in front of and behind an element, in order: ("in" or "out", Frame) and ("event", Gst.Event).
+    """Records what passes the pads in front of and behind an element: ("in" or "out", Frame) and ("event", Gst.Event).
 
-    told: is called after each frame. What passes while the pipeline stops is not recorded: what is lost then, and what still
-    follows it, depends on which pad is shut first."""
+    told: is called after each frame. What passes while the pipeline stops is not recorded: what is lost then, and what
+    still follows it, depends on which pad is shut first."""
 
     def __init__(self, told):
         self.items, self.told, self.fault, self.stops = [], told, None, False
@@ -168,7 +168,7 @@ class Record:
                 return Gst.PadProbeReturn.OK
             try:
                 if info.type & Gst.PadProbeType.BUFFER:
-                    if not (caps := pad.get_current_caps()):  # the pad has been shut meanwhile: the frame goes nowhere
+                    if not (caps := pad.get_current_caps()):  # the pad was deactivated meanwhile: the frame is lost
                         return Gst.PadProbeReturn.OK
                     if with_walkers:
                         attach_walkers(info)

@@ -26,7 +26,7 @@ def make(text):
 
 @functools.cache
 def made(folder, name, text):
-    """A file or several, made once."""
+    """Makes a file, or several whose names follow a pattern, once."""
     make(f"{PICTURES} ! {text.format(folder / name)}")
     return folder / name
 
@@ -52,7 +52,7 @@ def playbin(run):
         bin_of_text = Gst.parse_bin_from_description(text, True)
         run.watch(bin_of_text)
         run.pipeline.set_property(name, bin_of_text)
-    run.pipeline.set_property("flags", 1)  # video alone
+    run.pipeline.set_property("flags", 1)  # only video, no sound
 
 
 def pipe(run):
@@ -84,7 +84,7 @@ def on_frame(pad, act):
 
 
 def close_for_a_while(run):
-    """For a second and a half, more than the least gap that an element must bridge."""
+    """Drops frames for a second and a half, longer than the smallest gap that an element must bridge."""
     valve = run.by_name("valve")
     on_frame(valve.get_static_pad("sink"), lambda number: valve.set_property("drop", 10 <= number < 40))
 
@@ -97,7 +97,7 @@ def select_in_turn(run):
 
 
 def go_on(run):
-    """Lets the times of the second video follow those of the first one, as in a list of parts: only its id is another."""
+    """Lets the times of the second video follow those of the first one, as in a playlist; its stream id differs."""
     run.by_name("source2").set_property("timestamp-offset", run.duration)
 
 
@@ -194,7 +194,7 @@ def laid_out(planes, layout):
 
 
 def push_odd(run):
-    """Lets the appsrc give frames with other layouts, one after another, the last ones without times."""
+    """Lets the appsrc push frames with different layouts, one after another, the last ones without times."""
     source, numbers = run.by_name("odd"), iter(range(1 << 30))
     source.set_property("caps", Gst.Caps.from_string(f"video/x-raw,format=I420,width={WIDTH},height={HEIGHT},framerate={RATE}/1"))
 
@@ -224,7 +224,7 @@ def main_loop():
 
 
 def serve(run):
-    """A server, with the element in its pipeline if that stands in front of the neighbour."""
+    """Plays through an RTSP server; the element is in its pipeline if the element stands before the neighbour."""
     gi.require_version("GstRtspServer", "1.0")
     from gi.repository import GstRtspServer
 
@@ -241,8 +241,8 @@ def serve(run):
 
 
 def end_servers():
-    """Waits for the threads of the servers, to be called at the end: a client that has gone ends its thread, which then releases
-    callbacks in Python. If one did that after the end of the interpreter, the process would die or hang."""
+    """Waits for the threads of the servers, at the end of the program: a thread whose client has gone releases
+    callbacks in Python. If it did that after the end of the interpreter, the process would die or hang."""
     if main_loop.cache_info().currsize:
         from gi.repository import GstRtspServer
 
@@ -253,7 +253,7 @@ def end_servers():
 
 
 def missing(hook):
-    """What the hook needs and this machine has not."""
+    """Names what the hook needs and this machine lacks."""
     if hook is serve:
         try:
             gi.require_version("GstRtspServer", "1.0")

@@ -42,7 +42,7 @@ def reverse(run):
 
 
 def turn(run):
-    """Forwards, then backwards from two thirds on."""
+    """Plays forwards, then backwards from two thirds on."""
     run.pause()
     run.seek(1.0, 0, run.duration)
     run.play()
@@ -52,7 +52,7 @@ def turn(run):
 
 
 def seek(run):
-    """In PAUSED, then while it plays."""
+    """Seeks in PAUSED, then while playing."""
     run.pause()
     run.seek(1.0, run.duration // 2, run.duration)
     run.play()
@@ -62,7 +62,7 @@ def seek(run):
 
 
 def rate(run):
-    """Twice as fast, then a new rate without a flush, which GStreamer knows in two forms."""
+    """Plays twice as fast, then at half speed after a seek without a flush."""
     run.pause()
     run.seek(2.0, 0, run.duration)
     run.play()

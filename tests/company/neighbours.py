@@ -9,7 +9,7 @@ from gi.repository import Gst
 import hooks
 from modes import ALL, FORWARD, LIVE
 
-ONCE = ("forward", "pause", "step")  # gst_parse_launch() links a pad that comes later in the first start alone
+ONCE = ("forward", "pause", "step")  # gst_parse_launch() links sometimes pads at the first start only
 FILE = tuple(mode for mode in ALL if mode not in ("again", "live"))
 SPLIT = tuple(mode for mode in FILE if mode not in ("rate", "segment"))  # splitmuxsrc refuses these seeks
 ENCODED = "{source} ! videoconvert ! jpegenc"
@@ -25,10 +25,10 @@ class Neighbour:
     frames: int = 12  # of the source
     least: int = 3  # frames that must come out, so that the run says something
     format: str = "I420"
-    moves: Callable = None  # where a point of the element's frame is behind the neighbour
-    beside: str = ""  # a pipeline that plays beside the one of the text
+    moves: Callable = None  # maps a point of the element's frame to its place behind the neighbour
+    beside: str = ""  # a second pipeline that plays at the same time
     hook: Callable = None  # is called with the run (run.py) before the pipelines are made
-    after: Callable = None  # and after that
+    after: Callable = None  # is called with the run after the pipelines were made
     is_endless: bool = False  # no end of the stream comes
     crops: bool = False  # the neighbour attaches crops without being asked
 

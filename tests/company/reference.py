@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What an element does with plain frames: each one a buffer of its own, one after another, without flags, events and layouts.
-
-The element must do the same in company. The frames that came in are cut into the parts that belong together by what the page
-says (gst/docs/common.md), and each part goes through a new element."""
+"""What an element does with plain frames: each one a buffer of its own, one after another, without flags, events and
+layouts. The element must do the same in company. The frames that came in are cut into the parts that belong together by
+what the page says (gst/docs/common.md), and each part goes through a new element."""
 import dataclasses
 import json
 
@@ -11,21 +10,21 @@ from gi.repository import Gst, GstApp  # noqa: F401  (GstApp: its functions of a
 import frames
 from elements import CHAINS
 
-NEVER_FAR = 2 * Gst.SECOND  # what is closer in time belongs together
+NEVER_FAR = 2 * Gst.SECOND  # frames that are closer in time always belong to the same part
 CACHE = {}
 
 
 @dataclasses.dataclass
 class Part:
-    """Frames that belong together: as they came in and went out."""
+    """A part: frames that belong together, each as it came in and as it went out."""
     reverse: bool
     pairs: list
 
 
 def parts_of(items, flushes_alone):
-    """The parts of a record, and what was dropped: ("in", Frame) without ("out", Frame).
+    """The parts of a record, and the dropped frames: ("in", Frame) without ("out", Frame).
 
-    flushes_alone: a new part begins at a flush or a new start alone, as counting begins anew."""
+    flushes_alone: only a flush or a restart begins a new part, as it does for the counting of every-nth."""
     parts, lost = [], []
     last = stream = waiting = None
     jump, reverse, new = False, False, True
@@ -34,7 +33,7 @@ def parts_of(items, flushes_alone):
             lost.append((waiting, kind == "event" and item.type in (Gst.EventType.FLUSH_START, Gst.EventType.FLUSH_STOP)))
             waiting = None
         if kind == "event":
-            if item.type == Gst.EventType.FLUSH_STOP:  # a new start is recorded as one, too
+            if item.type == Gst.EventType.FLUSH_STOP:  # a restart is recorded as a flush, too
                 new, last = True, None
             elif item.type == Gst.EventType.STREAM_START:
                 new, stream = new or (stream != item.parse_stream_start() and not flushes_alone), item.parse_stream_start()
@@ -51,7 +50,7 @@ def parts_of(items, flushes_alone):
             parts[-1].pairs.append((waiting, item))
             last, waiting, jump, new = waiting.pts, None, False, False
     if waiting is not None:
-        lost.append((waiting, True))  # at the end of the run
+        lost.append((waiting, True))  # the last frame, which was still in the element at the end of the run
     return parts, lost
 
 
@@ -62,13 +61,13 @@ def follows(last, pts, reverse):
 
 
 def times_of(part):
-    """Times that begin at 0 and rise."""
+    """The times of a part's frames, moved and mirrored so that they begin at 0 and rise."""
     first = part.pairs[0][0].pts
     return [frame.pts if frame.pts == Gst.CLOCK_TIME_NONE else abs(frame.pts - first) for frame, _ in part.pairs]
 
 
 def expected(element, backend, part, folder):
-    """The frames that the element makes of a part's frames in a pipeline that has nothing else, and its lines of JSON."""
+    """The frames and lines of JSON that the element makes of a part's frames in a pipeline without a neighbour."""
     caps, times = part.pairs[0][0].caps, times_of(part)
     key = (element, caps, tuple(times), tuple((frame.picture, tuple(frame.regions)) for frame, _ in part.pairs))
     if key not in CACHE:

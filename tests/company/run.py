@@ -23,13 +23,13 @@ class Run:
         self.backend, self.folder = backend, folder
         self.is_live = mode == "live"
         self.record, self.end = frames.Record(self.tell), frames.Record(self.tell)
-        self.others = []  # records of elements that took the place of the first one
+        self.others = []  # records of elements that replaced the first one (hooks.py)
         self.sources = frames.Record(lambda: None)
         self.beside, self.pipeline, self.warnings, self.times = [], None, [], []
-        self.values = {}  # of the neighbour's text, set by its hook
+        self.values = {}  # values for the placeholders in the neighbour's text, set by its hook
         self.has_ended = False
         self.made = set()  # pictures of sources
-        self.closers = []  # are called at the end
+        self.closers = []  # functions that are called at the end of the run
         self.promise = None
 
     @property
@@ -44,7 +44,7 @@ class Run:
         return SOURCE.format(number=number, pattern=pattern, more=more, format=self.neighbour.format)
 
     def chain(self, number=0):
-        """The element, which may be one of several in turn."""
+        """The element as text. number: which element, if several are used in turn."""
         more = "message=true" if self.is_live and self.element.posts else ""
         return self.element.chain(self.backend, more).format(lines=self.lines_file(number))
 

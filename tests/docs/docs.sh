@@ -14,7 +14,7 @@ here=$(dirname "${BASH_SOURCE[0]}")
 export PYTHONDONTWRITEBYTECODE=1
 # shellcheck source=tests/examples/python_plugin.sh
 source "$here/../examples/python_plugin.sh"
-# Pages use all elements of GStreamer, not only those of the other tests. A process of its own looks through their plugins.
+# Pages use all elements of GStreamer, not only those of the other tests. A child process scans their plugins.
 unset GST_PLUGIN_SYSTEM_PATH_1_0 GST_REGISTRY_FORK
 "$python" -c 'import jsonschema' || { echo "skipped: no python3-jsonschema"; exit 77; }
 "$python" "$here/$check.py" "$@"

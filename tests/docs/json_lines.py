@@ -40,8 +40,8 @@ def without_newer(document):
 
 
 def is_equal(shown, line):
-    """The pages show what the commands print on Debian 12, to the last digit. Other versions of the decoder give slightly other
-    pixels: then numbers with decimals may differ by one percent."""
+    """The pages show what the commands print on Debian 12, to the last digit. Other versions of the decoder give
+    slightly different pixels: then numbers with decimals may differ by one percent."""
     if Gst.version() < (1, 24) or not isinstance(shown, float) or not isinstance(line, float):
         return shown == line
     return math.isclose(shown, line, rel_tol=0.01)
@@ -70,7 +70,7 @@ def complaints_of_values(text, printed):
     try:
         shown = documents(text)
     except ValueError:
-        return []  # the test of programs says so
+        return []  # programs.py reports this fault
     return [f"the command printed: {difference}" for document in shown
             for difference in sorted(differences(without_newer(document),
                                                  without_newer(nearest(document, printed))))]
@@ -96,7 +96,7 @@ def rewritten(text, printed):
 
 
 def wrapped(tokens):
-    """Lines that end behind commas."""
+    """Breaks the text into lines of at most WIDTH columns, after commas."""
     lines = [""]
     for unit in re.findall(r"[^\0]*?,\0|[^\0]+", "".join(token + "\0" * (token == ",") for token in tokens)):
         if len(lines[-1]) + len(unit) > WIDTH:

@@ -33,7 +33,7 @@ from gi.repository import Gst, GstCudaVision  # noqa: E402
 SECONDS = 300
 LARGE_PACKAGES = ("torch", "cupy")
 MODULES = {"Gst": Gst, "GstCudaVision": GstCudaVision}
-# What a fragment in Python may use without saying so: a frame with metas of every kind.
+# The code before a fragment in Python that uses `buffer` without making it: a frame with metas of every kind.
 FRAME = """from frames import Gst, GstCudaVision, frames
 buffer = next(frames("filesrc location=vtest.avi ! decodebin ! videoconvert ! cudacanny display=false ! "
                      "cudahistogram display=false ! cudasigma2kp display=false ! cudahough display=false ! "
@@ -41,13 +41,13 @@ buffer = next(frames("filesrc location=vtest.avi ! decodebin ! videoconvert ! cu
 """
 NOT_PROGRAMS = ("sh", "bash", "shell", "console", "text", "mermaid", "diff")
 COMMAND = re.compile(r"^\s*(\$ )?(gst-(launch|inspect)-1\.0|meson|ninja|python3|sudo|docker|podman|kubectl)\b", re.M)
-# What the fragments in the READMEs of the test's own libraries stand in.
+# The code before the fragments in the READMEs of the test's own libraries.
 PREAMBLES = {
     "tests/simt/README.md": '#include <gtest/gtest.h>\n#include "tests/simt/simt.h"\n'
                             "int run_the_algorithm();\nextern const int expected;\n",
     "tests/fakecuda/README.md": '#include <gtest/gtest.h>\n#include "tests/fakecuda/fakecuda.h"\n',
 }
-# What a fragment in C may use without saying so.
+# The code before every fragment in C and C++.
 INCLUDES = """#include <gst/gst.h>
 #include <gst/app/app.h>
 #include <gst/video/video.h>
@@ -91,7 +91,7 @@ class Checker:
 
     @staticmethod
     def _preamble(tree):
-        """What the names that a fragment uses and does not define stand for."""
+        """Returns the code that defines what a fragment uses and does not define: packages, and the frame of FRAME."""
         nodes = list(ast.walk(tree))
         names = [node for node in nodes if isinstance(node, ast.Name)]
         imports = [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
@@ -130,7 +130,7 @@ class Checker:
     # --- C and C++ ---
 
     def _compiler_flags(self):
-        """Those of GStreamer and of the installed headers."""
+        """The flags that find the headers of GStreamer and of this project."""
         if self.flags is None:
             packages = ["gstreamer-video-1.0", "gstreamer-app-1.0", "gstreamer-cuda-1.0"]
             result = subprocess.run(["pkg-config", "--cflags", *packages], capture_output=True, text=True, check=True)

@@ -6,8 +6,8 @@ usage: property_tables.py            says which tables differ from the plugin
        property_tables.py --write    writes the tables of the plugin into the pages
 
 A table stands between `<!-- properties of cudacanny -->` and `<!-- end -->`. The properties that all elements share
-stand in one table, `<!-- properties of all elements -->`. `<!-- fields of messages -->` begins the table of the fields that
-the messages of frames have, with all the properties of tests/support/element_uses.inc.
+stand in one table, `<!-- properties of all elements -->`. `<!-- fields of messages -->` begins the table of the fields
+that the messages of frames have, with all the properties of tests/support/element_uses.inc.
 """
 import difflib
 import math
@@ -58,7 +58,7 @@ def number(value):
 
 
 def default_of(spec, element):
-    value = element.get_property(spec.name)  # not that of the specification, which differs for GStreamer's qos
+    value = element.get_property(spec.name)  # the default of the specification is wrong for GStreamer's qos
     if isinstance(value, bool):
         return "`true`" if value else "`false`"
     if spec.value_type.is_a(GObject.TYPE_ENUM):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Checks that every element of the plugin has a page, that all these pages have one shape, and that lists of elements name
-every one.
+"""Checks that every element of the plugin has a page, that all these pages have one shape, and that lists of elements
+name every one.
 
 usage: shape.py
 
@@ -24,7 +24,7 @@ DRAWS_NOTHING = ("cudavisionjson",)
 FOLDER = ROOT / "gst" / "docs"
 SECTIONS = ["What it (computes|draws|writes)", "Three pipelines", "What is attached", "JSON", "Properties",
             "What it costs", "Limits", "How it differs from OpenCV"]
-# The lists that are written by hand, and how each names an element: {e}, or {stem} after its folder in cuda/.
+# The lists that are written by hand, and how each names an element: {e} is its name, {stem} its folder in cuda/.
 LISTS = {
     "README.md": r"^\| \[`{e}`\]\(gst/docs/{e}\.md\) \|",
     "CHANGELOG.md": r"`{e}`",

@@ -12,7 +12,7 @@ from pages import ROOT
 
 FRAMES = 6  # of each video
 VIDEO, PICTURE = (".avi", ".mkv", ".mov", ".mp4", ".webm"), (".jpeg", ".jpg", ".png")
-# Where the reader's video comes from, and the installed one that pages may name.
+# The folder of OpenCV's videos: the tests' source of videos, and the installed folder that pages may name.
 DATA = pathlib.Path(os.environ.get("CUDAVISION_TEST_DATA", "/usr/share/doc/opencv-doc/examples/data"))
 READ_FILE = re.compile(r"(?:filesrc\s+location|mask-location)=[\"']?([\w.+-]+)")
 
@@ -67,7 +67,8 @@ class StandIns:
                f"filesink location={self.media / 'mask.png'}")
 
     def folder_for(self, text, path):
-        """Prepares the folder in which a text runs, with the repository's folders and every file that the text reads."""
+        """Prepares the folder in which a text runs, with links to the repository's folders and every file that the text
+        reads."""
         path.mkdir(exist_ok=True)
         files = {name: ROOT / name for name in ("examples", "gst", "tests")}
         for name in {"in.mp4", "vtest.avi", *READ_FILE.findall(text)}:

@@ -9,7 +9,7 @@ from pages import ROOT
 
 RUN, PARSED, ELSEWHERE = "run", "parsed", "run by another test"
 
-# The first rule whose pattern a statement contains decides. A file that runs the commands as a test does is named.
+# The first rule whose pattern a statement contains decides. Rules name the test that runs the statement elsewhere.
 RULES = [
     (r"\b(sudo|apt-get|apt|debootstrap|dpkg-buildpackage|dpkg)\b", ELSEWHERE, "tests/release.sh"),
     (r"\b(podman|docker|buildah|kubectl|helm)\b", PARSED, "needs a container engine or a cluster"),
@@ -105,7 +105,8 @@ def is_our_program(word):
 
 
 def test_of_example(word):
-    """The test of an example that is no Python, as `build/examples/read_metas`; None without one."""
+    """The path of the test of an example that is no Python, such as `build/examples/read_metas`; None if it has no
+    test."""
     match = re.fullmatch(r"(?:\./)?(?:build[\w-]*/)?examples/(?:[\w-]+/)*([\w-]+)(?:\.sh)?", word)
     if match is None or not list((ROOT / "examples").rglob(f"{match.group(1)}.*")):
         return None

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the start of an element costs that reads a file from a stranger.
+// Measures what it costs to start an element that reads a file from a stranger.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,10 +21,10 @@ inline long kilobytes_of(const std::string &name) {
   return 0;
 }
 
-// SECURITY.md promises two seconds and 256 MB; a busy machine and a sanitizer get more.
+// Whether the work takes no more than SECURITY.md promises, 2 s and 256 MB; a busy machine and a sanitizer get more.
 template <typename Work>
 testing::AssertionResult is_cheap(const Work &work) {
-  std::ofstream("/proc/self/clear_refs") << 5;  // VmHWM, the most that was in memory, begins anew
+  std::ofstream("/proc/self/clear_refs") << 5;  // resets VmHWM, the peak of the resident memory
   const long before = kilobytes_of("VmRSS");
   const auto begin = std::chrono::steady_clock::now();
   work();

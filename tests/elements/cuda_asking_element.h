@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// An element that asks for a CUDA context when it goes from NULL to READY, like GStreamer's decoders and
-// encoders.
+// An element that asks for a CUDA context when it goes from NULL to READY, like GStreamer's decoders and encoders.
 #pragma once
 
 #include "tests/elements/cuda_memory.h"

@@ -12,7 +12,7 @@
 
 namespace cudavision::test {
 
-// As a consumer reads it: on its own stream, which has been told to wait.
+// Reads an array on the consumer's own stream, which has been made to wait for the producer.
 inline std::vector<std::uint8_t> read_on(cudaStream_t stream, const DLTensor &tensor) {
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(tensor.shape[0] * tensor.shape[1]));
   EXPECT_EQ(cudaMemcpyAsync(bytes.data(), tensor.data, bytes.size(), cudaMemcpyDeviceToHost, stream),

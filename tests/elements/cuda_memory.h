@@ -82,8 +82,7 @@ void copy_from_device(GstCudaContext *context, void *to, const void *from, std::
 // Returns true if this version of GStreamer has frames of the format in CUDA memory.
 bool is_cuda_format(const std::string &format);
 
-// The context in the element's answer to a context query; null if it has none. The element keeps the
-// reference.
+// The context in the element's answer to a context query; null if it has none. The element keeps the reference.
 GstCudaContext *context_of(GstElement *element);
 
 // A harness whose caps ask for CUDA memory.

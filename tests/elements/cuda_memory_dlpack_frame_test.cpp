@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Frames in CUDA memory as DLPack's structs, of pools with and without a stream. Streams of the stand-in driver are lazy: work
-// runs only when somebody waits for it.
+// Frames in CUDA memory as DLPack's structs, from pools with and without a stream. Streams of the stand-in driver are
+// lazy: work runs only when somebody waits for it.
 #include <string>
 #include <thread>
 #include <vector>
@@ -78,7 +78,7 @@ TEST_F(CudaMemoryDlpackFrame, planes_lie_on_the_device) {
   }
 }
 
-// What an element has left pending is read behind it.
+// The consumer's read runs after the work that an element has left pending on the frame.
 TEST_F(CudaMemoryDlpackFrame, consumer_waits_for_the_element) {
   CudaHarness canny("cudacanny");
   canny.negotiate_cuda(frame_);
@@ -93,7 +93,7 @@ TEST_F(CudaMemoryDlpackFrame, consumer_waits_for_the_element) {
   EXPECT_EQ(read, expected_edges(frame_));
 }
 
-// The consumer has released the plane, but its work still reads it: the memory is not written before.
+// The consumer releases the plane while its work still reads the memory: it is not written before the work ends.
 TEST_F(CudaMemoryDlpackFrame, memory_is_written_again_behind_the_work_of_the_consumer) {
   const VideoFrame next("NV12", {40, 30}, 4);
   for (const bool with_stream : {false, true}) {
@@ -137,7 +137,7 @@ TEST_F(CudaMemoryDlpackFrame, copies_and_planes_on_the_host) {
     for (int x = 0; x < 40; ++x) ASSERT_EQ(bytes[y * host->dl_tensor.strides[0] + x], frame_.sample(0, x, y));
 }
 
-// With sums that wrap around, the rows would lie in the memory.
+// If sums of offsets wrapped around, these rows would seem to be within the memory.
 TEST_F(CudaMemoryDlpackFrame, offsets_beyond_the_memory_are_refused) {
   const CudaSource source = this->source();
   const auto pool = source.pool(frame_, 0, true);

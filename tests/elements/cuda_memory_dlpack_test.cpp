@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tensors on a device as DLPack's structs: which device, in which order, when their memory is used again, whose context.
+// Tensors on a device as DLPack's structs: their device, the order of work, when memory is used again, their context.
 #include <cuda_runtime.h>
 #include <gst/cudavision/cudavision.h>
 
@@ -62,7 +62,7 @@ TEST_F(CudaMemoryDlpack, streams_of_consumers_read_the_numbers) {
   }
 }
 
-// The consumer has released the tensor, but its work still reads it: the memory is not written before.
+// The consumer releases the tensor while its work still reads the memory: it is not written before the work ends.
 TEST_F(CudaMemoryDlpack, memory_is_written_again_behind_the_work_of_the_consumer) {
   Harness canny("cudacanny display=false");
   const Consumer consumer(canny);
@@ -111,7 +111,7 @@ TEST_F(CudaMemoryDlpack, outlives_the_element) {
   tensor.reset();
 }
 
-// The copy is work of the element's stream, which nobody but the consumer waits for.
+// The copy runs on the element's stream, and only the consumer waits for that stream.
 TEST_F(CudaMemoryDlpack, copy_is_finished_before_the_consumer_reads_it) {
   Harness canny("cudacanny display=false");
   const Edges edges(&canny);
@@ -136,7 +136,7 @@ TEST_F(CudaMemoryDlpack, part_of_the_memory_is_handed_over_as_it_is) {
   const Edges edges(&canny);
   const void *whole = dlpack(edges.meta)->dl_tensor.data;
   GstMemory *memory = gst_buffer_peek_memory(edges.meta->data, 0);
-  // As gst_memory_resize(), which from GStreamer 1.26 on refuses memory that others hold, too.
+  // Does what gst_memory_resize() does, which from GStreamer 1.26 on refuses memory with other owners.
   memory->offset += 40, memory->size = 29 * 40;
   EXPECT_NE(refusal(edges.meta, kNone, kLegacyStream).find("has 1160 bytes instead of 1200"),
             std::string::npos);

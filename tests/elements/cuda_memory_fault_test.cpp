@@ -107,7 +107,7 @@ TEST_F(CudaMemoryFault, context_of_a_frame_that_cannot_be_used_is_an_error) {
   harness.negotiate_cuda(the_frame());
   const CudaSource source;
   Owned<GstBuffer> buffer = source.buffer(the_frame());
-  simt::fail_next(simt::Call::create, cudaErrorLaunchFailure);  // its stream
+  simt::fail_next(simt::Call::create, cudaErrorLaunchFailure);  // creating the element's stream fails
   EXPECT_EQ(harness.exchange(std::move(buffer), GST_FLOW_ERROR), nullptr);
   EXPECT_TRUE(is(take_error(harness.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED, "tream"));
   restart(&harness);
@@ -149,7 +149,7 @@ TEST_F(CudaMemoryFault, device_that_is_not_there_is_named) {
 
 TEST_F(CudaMemoryFault, context_that_cannot_be_made_is_named) {
   CUDAVISION_NEEDS_EMULATION();
-  fakecuda::fail_contexts(2, CUDA_ERROR_OUT_OF_MEMORY);  // in READY, and at the start
+  fakecuda::fail_contexts(2, CUDA_ERROR_OUT_OF_MEMORY);  // the attempts in READY and at the start
   expect_no_start("", GST_RESOURCE_ERROR_FAILED, "no context could be made on CUDA device 0");
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Frames that an element passes on while the GPU still works on them: from GStreamer 1.24 on, where CUDA
-// memory carries its stream. Streams of the stand-in driver are lazy: work runs only when somebody waits for
-// it.
+// Frames that an element passes on while the GPU still works on them: from GStreamer 1.24 on, where CUDA memory carries
+// its stream. Streams of the stand-in driver are lazy: work runs only when somebody waits for it.
 #include <cuda_runtime.h>
 #include <gst/cudavision/cudavision.h>
 
@@ -35,7 +34,7 @@ Owned<GstBuffer> acquire(GstBufferPool *pool, const VideoFrame &frame) {
   GstBuffer *buffer = nullptr;
   EXPECT_EQ(gst_buffer_pool_acquire_buffer(pool, &buffer, nullptr), GST_FLOW_OK);
   write_samples(frame, buffer);
-  // Uploads now: pending work of the source would hide what the element leaves pending.
+  // Uploads the frame now: pending work of the source would hide what the element leaves pending.
   GstMapInfo map;
   const auto flags = on_device(GST_MAP_READ);
   EXPECT_TRUE(gst_buffer_map(buffer, &map, flags));

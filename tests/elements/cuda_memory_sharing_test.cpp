@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The context that all pipelines of a process share: which elements use it, what overrides it, and its
-// lifetime.
+// The context that all pipelines of a process share: which elements use it, what overrides it, and its lifetime.
 #include <glib/gstdio.h>
 #include <gst/app/gstappsink.h>
 
@@ -68,7 +67,7 @@ TEST_F(CudaMemorySharing, neighbour_that_asks_on_its_way_to_ready_gets_it) {
   }
 }
 
-// As decodebin adds its decoders: in a bin within the pipeline, not yet linked.
+// Adds an element as decodebin adds its decoders: in a bin within the pipeline, not yet linked.
 TEST_F(CudaMemorySharing, element_that_is_added_later_gets_it) {
   const Owned<GstElement> pipeline =
       paused(std::string(kVideo) + "cudacanny backend=cuda name=element ! fakesink");

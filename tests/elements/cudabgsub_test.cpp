@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares cudabgsub with cv::BackgroundSubtractorMOG2 in every format; tests its regions, its tensor, what it draws, what it
-// does not learn, its properties and messages.
+// Compares cudabgsub with cv::BackgroundSubtractorMOG2 in every format. Tests its regions, its tensor, what it draws,
+// what it does not learn, its properties and its messages.
 #include <gst/video/gstvideometa.h>
 
 #include <png.h>
@@ -26,7 +26,7 @@ using cudavision::Size;
 
 class CudaBgsub : public ElementTest {};
 
-// A still scene of a format; with a square of other pixels if it has a size.
+// A still scene in the format, the same for every call. If the square has a size, its pixels differ from the scene.
 VideoFrame scene(const std::string &format, Size size, Region square = {}) {
   VideoFrame frame(format, size, 7);
   for (int y = square.y; y < square.y + square.height; ++y)
@@ -238,7 +238,7 @@ TEST_F(CudaBgsub, only_a_frame_whose_motion_is_known_is_marked) {
   EXPECT_EQ(marks(buffer_from(&bgsub, scene("GRAY8", size, {0, 15, 40, 15}))), -1) << "a change of light";
 }
 
-// Kernels that were launched need not have run: the memory of the model may hold anything.
+// After a failed launch the kernels may not have run, and the memory of the model may hold anything.
 TEST_F(CudaBgsub, nothing_is_learnt_on_a_device_that_fails) {
   CUDAVISION_NEEDS_EMULATION();
   const VideoFrame frame = scene("GRAY8", {40, 30});
@@ -427,7 +427,7 @@ TEST_F(CudaBgsub, the_model_starts_anew_with_a_stream_a_flush_and_another_place)
 
 // --- model-location ---
 
-// The programs of all backends run at the same time.
+// A file for this test and backend: the test programs of all backends run at the same time.
 std::string file_of_test(const char *name) {
   return testing::TempDir() + "cudabgsub_" + name + "_" + (kEmulated ? "emulated" : backend());
 }
@@ -483,7 +483,7 @@ TEST_F(CudaBgsub, a_model_that_does_not_fit_is_refused_with_the_reason) {
     const Owned<GstElement> element = parse(description + " backend=" + backend());
     if (gst_element_set_state(element.get(), GST_STATE_PAUSED) == GST_STATE_CHANGE_FAILURE)
       return text_of(element.get());
-    Harness harness(description);  // the first frame tells more
+    Harness harness(description);  // some faults are found at the first frame only
     harness.negotiate(frame);
     (void)harness.push(frame.buffer());
     (void)Owned<GstBuffer>(gst_harness_try_pull(harness.get()));
@@ -504,7 +504,7 @@ TEST_F(CudaBgsub, a_model_that_does_not_fit_is_refused_with_the_reason) {
   EXPECT_NE(error_with(good, " model-location=/dev/zero").find("not a file"), std::string::npos);
 }
 
-// It stays, so that one frame of another size does not end what was learnt for weeks.
+// The file stays as it is, so that a frame of another size does not destroy a model that was learnt for weeks.
 TEST_F(CudaBgsub, a_model_for_other_frames_stays) {
   const std::string file = file_of_test("model_that_stays");
   std::remove(file.c_str());
@@ -565,7 +565,7 @@ TEST_F(CudaBgsub, a_file_is_not_lost_by_a_few_frames) {
     work(&bgsub, frame, 1);
   }
   EXPECT_EQ(learnt(), 36);
-  for (const int frames : {5, 60}) {  // behind a seek
+  for (const int frames : {5, 60}) {  // each after a seek
     Harness bgsub(description);
     work(&bgsub, frame, 1);
     bgsub.flush();
@@ -645,7 +645,7 @@ TEST_F(CudaBgsub, a_write_protected_model_stays) {
   std::remove(file.c_str());
 }
 
-// The models of two cameras stay apart.
+// A new location takes effect at the next start, so that the models of two cameras stay apart.
 TEST_F(CudaBgsub, another_location_counts_from_the_next_start) {
   const std::string first = file_of_test("first_camera"), second = file_of_test("second_camera");
   std::remove(first.c_str()), std::remove(second.c_str());
@@ -658,8 +658,8 @@ TEST_F(CudaBgsub, another_location_counts_from_the_next_start) {
   EXPECT_FALSE(std::filesystem::exists(second));
 }
 
-// What was learnt counts, also by a frame that a stop has ended in the middle; but for the first one, which leaves memory as it
-// was allocated.
+// A file gets what was learnt up to a stop, also if the stop ends a frame in the middle. If that frame was the first,
+// there is no model yet, and no file is written.
 TEST_F(CudaBgsub, a_frame_that_is_given_up_leaves_a_whole_model_or_none) {
   if (backend() != "cpu") GTEST_SKIP() << "a GPU ends its frames";
   const std::string file = file_of_test("given_up");
@@ -688,7 +688,7 @@ TEST_F(CudaBgsub, a_frame_that_is_given_up_leaves_a_whole_model_or_none) {
   std::remove(file.c_str());
 }
 
-// A model of any size takes no memory before frames come for which it is.
+// A model file of any size takes no memory until frames come that match it.
 TEST_F(CudaBgsub, a_file_takes_no_more_memory_than_the_frames_do) {
   const std::string file = file_of_test("hollow");
   std::remove(file.c_str());
@@ -705,7 +705,7 @@ TEST_F(CudaBgsub, a_file_takes_no_more_memory_than_the_frames_do) {
   std::remove(file.c_str());
 }
 
-// Also of a location that is set while frames come, and so was never read.
+// This includes files at a location that is set while frames come, which were never read.
 TEST_F(CudaBgsub, a_model_replaces_nothing_but_a_model) {
   const std::string text = file_of_test("text"), pipe = file_of_test("pipe");
   for (const std::string &location : {text, pipe}) {

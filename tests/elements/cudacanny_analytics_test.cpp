@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// GStreamer's own metas for tensors and segmentation (1.26), tested with cudacanny: they share the data of
-// ours.
+// GStreamer's own metas for tensors and segmentation (1.26), tested with cudacanny: they share the data of ours.
 #include <gst/gst.h>
 
 #include <string>
@@ -61,7 +60,7 @@ TEST_F(CudaCannyAnalytics, second_element_adds_its_tensor) {
   gst_sample_unref(sample);
 }
 
-// Somebody has removed the tensors of the meta and left their number, or null in their place.
+// Another program has removed tensors of the meta without changing their number, or has put null in their place.
 TEST_F(CudaCannyAnalytics, tensors_that_are_none_are_left_out) {
   Harness canny("cudacanny display=false");
   canny.negotiate(the_frame());

@@ -75,7 +75,7 @@ cv::Mat only_in(const cv::Mat &edges, const std::vector<cv::Rect> &regions) {
   return kept;
 }
 
-// Without hysteresis the definition is local.
+// Without hysteresis the result for a pixel depends on its neighbourhood only.
 TEST_F(CudaCannyEdges, strong_edges_in_regions_are_those_of_the_whole_frame) {
   const std::vector<std::vector<cv::Rect>> sets = {{},
                                                    {{20, 30, 25, 18}},

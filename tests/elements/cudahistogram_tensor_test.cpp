@@ -237,8 +237,7 @@ TEST_F(TensorMemory, application_that_writes_does_not_affect_later_frames) {
 
 // --- on a device ---
 
-// GST_MAP_READ | GST_MAP_CUDA. GStreamer's CUDA library defines the latter as a macro, not as a value of the
-// enum.
+// GST_MAP_READ | GST_MAP_CUDA. GStreamer's CUDA library defines the latter as a macro, not as a value of the enum.
 GstMapFlags map_on_device() {
   guint flags = guint{GST_MAP_READ} | guint{GST_MAP_FLAG_LAST} << 1;
   return static_cast<GstMapFlags>(flags);

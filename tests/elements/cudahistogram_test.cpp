@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares cudahistogram with cv::calcHist in every format; tests its tensor, its plot, its properties and
-// messages.
+// Compares cudahistogram with cv::calcHist in every format; tests its tensor, its plot, its properties and messages.
 #include <gst/video/video.h>
 
 #include <string>

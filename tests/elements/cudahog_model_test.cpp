@@ -179,7 +179,7 @@ TEST_F(CudaHogModel, small_models_that_need_gigabytes_are_refused_by_max_memory)
                  "bytes are needed, and max-memory allows 1000000000"));
 }
 
-// libyaml takes a time that grows with the square of their number: 2.3 MB took a minute.
+// libyaml takes time that grows with the square of the number of directives: 2.3 MB took a minute.
 TEST_F(CudaHogModel, directives_are_refused_before_they_are_parsed) {
   const ModelFile model("a.yml");
   for (const char *line_break : {"\n", "\r", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"}) {
@@ -200,7 +200,7 @@ TEST_F(CudaHogModel, what_is_no_file_is_refused) {
   EXPECT_TRUE(fails("/tmp", "it is a directory"));
 }
 
-// Files of the kernel's, because they have another size than they say.
+// These files of the kernel have another size than stat() reports.
 TEST_F(CudaHogModel, files_that_change_while_they_are_read_are_refused) {
   EXPECT_TRUE(fails("/proc/self/status", "its size changed while it was read"));  // grows
   const std::string shrinks = "/sys/devices/system/cpu/online";                   // not in every root folder
@@ -293,7 +293,7 @@ TEST_F(CudaHogModel, no_file_takes_long_or_much_memory) {
   }
 }
 
-// Whatever they quote from a file, and however its names are written.
+// Errors are short, whatever they quote from a file, and however names are written in the file.
 TEST_F(CudaHogModel, errors_are_short) {
   const ModelFile model("a.yml");
   const std::string y = read(model.location()), many(3000000, 'a');

@@ -169,7 +169,7 @@ TEST_F(CudaHog, boxes_of_a_region_are_in_coordinates_of_the_frame) {
   EXPECT_TRUE(same_bytes(out.bytes(), with_boxes(frame, boxes, 0xff00ff00, 2, {7, 5, 70, 61})));
 }
 
-// At the scale 1, where boxes are windows.
+// The scale is 1, at which boxes are windows.
 TEST_F(CudaHog, only_windows_with_their_centres_in_regions_of_the_type_are_searched) {
   const ModelFile model("model.yml");
   const VideoFrame frame("RGB", {90, 70}, 31);

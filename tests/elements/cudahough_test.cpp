@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests of cudahough in every format against cv::Canny and cv::HoughLines: its meta, its drawing and its
-// properties.
+// Tests of cudahough in every format against cv::Canny and cv::HoughLines: its meta, its drawing and its properties.
 #include <gst/cudavision/cudavision.h>
 
 #include <algorithm>
@@ -283,7 +282,7 @@ TEST_F(CudaHough, each_parameter_acts_as_in_opencv) {
   }
 }
 
-// Angles of lines in degrees, from horizontal over a line that falls to the right to vertical; both ends are in the range,
+// Angles of lines in degrees: 0 is horizontal, 45 falls to the right, 90 is vertical. Both ends belong to the range,
 // which may go through 0.
 TEST_F(CudaHough, lines_of_a_range_of_angles_are_found) {
   VideoFrame frame("GRAY8", {200, 200});

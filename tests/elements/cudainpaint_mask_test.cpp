@@ -192,7 +192,7 @@ TEST_F(CudaInpaintMask, what_is_no_file_is_refused_before_it_is_opened) {
                    "it is a pipe or a device, not a file"));
 }
 
-// The time depends on their number, not on their area: four thousand regions took seconds.
+// The time depends on the number of regions, not on their area: four thousand regions once took seconds.
 TEST_F(CudaInpaintMask, thousands_of_overlapping_regions_remove_their_union) {
   const VideoFrame frame("NV12", kSize, 5);
   Harness inpaint(kSmall + std::string("remove-type=box"));
@@ -434,7 +434,7 @@ TEST_F(CudaInpaintMask, boxes_without_a_type_are_removed_only_by_the_wildcard) {
   }
 }
 
-// Others may have attached parameters that are none.
+// Other programs may have attached null as parameters.
 TEST_F(CudaInpaintMask, boxes_with_broken_parameters_are_removed) {
   const VideoFrame frame("RGB", kSize, 9);
   Harness inpaint(kSmall + std::string("remove-type=person"));

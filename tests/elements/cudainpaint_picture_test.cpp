@@ -256,7 +256,7 @@ std::string warnings_of(const std::string &location, const std::string &properti
   return texts;
 }
 
-// As numpy saves a mask of 0 and 1, and as people paint one in red.
+// Masks as numpy saves them, with the values 0 and 1, and masks that people painted in red.
 TEST_F(CudaInpaintPicture, mask_that_selects_nothing_is_told_once) {
   for (const auto &[color, words] :
        {std::pair{std::array<std::uint8_t, 4>{0, 0, 0, 255}, "its largest luma is 0,"},

@@ -33,8 +33,7 @@ std::vector<float> distances_in(const Owned<GstBuffer> &buffer) {
   return meta == nullptr ? std::vector<float>() : elements_of<float>(meta);
 }
 
-// Expects the distances of the windows of `frame` to a model that was taken from a region of the frame
-// `model_of`.
+// Expects the distances of the windows of `frame` to a model that was taken from a region of the frame `model_of`.
 void expect_distances(const Owned<GstBuffer> &buffer, const VideoFrame &frame, const VideoFrame &model_of,
                       Region region = kRegion, Part part = {}) {
   const std::vector<float> actual = distances_in(buffer);

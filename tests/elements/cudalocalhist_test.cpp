@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// cudalocalhist compared with the definition in every format: its tensors, its painted maps and its
-// properties.
+// cudalocalhist compared with the definition in every format: its tensors, its painted maps and its properties.
 #include <gst/video/video.h>
 
 #include <string>

@@ -55,7 +55,7 @@ TEST_F(CudaVisionJsonAnalytics, detections_have_class_box_confidence_id_and_clas
       << line;
 }
 
-// Members of a JSON object have different names.
+// A member of a JSON object must not come twice, so the line has only one id.
 TEST_F(CudaVisionJsonAnalytics, first_of_two_trackers_gives_the_id) {
   JsonHarness json;
   Owned<GstBuffer> buffer = frame();

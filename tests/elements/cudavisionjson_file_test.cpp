@@ -182,7 +182,7 @@ TEST_F(CudaVisionJsonFile, line_does_not_wait_for_a_thread_that_has_the_lock_of_
   EXPECT_EQ(lines(file).size(), 1u);
 }
 
-// As a program does that closes its standard output, or sends it elsewhere, in the middle of a stream.
+// A program may close or redirect its standard output in the middle of a stream.
 TEST_F(CudaVisionJsonFile, lines_stay_at_the_standard_output_of_the_start) {
   const std::string file = folder_.path("output"), other = folder_.path("other");
   const Descriptor output(open(file.c_str(), kReadWrite, 0600)), later(open(other.c_str(), kReadWrite, 0600));
@@ -218,7 +218,7 @@ TEST_F(CudaVisionJsonFile, hundred_starts_leave_nothing_open) {
   }
 }
 
-// A program that the application starts gets none of them. The flags of the standard output belong to others, too.
+// A program that the application starts inherits none. The flags of the standard output stay, since others use it.
 TEST_F(CudaVisionJsonFile, descriptors_are_closed_at_exec_and_do_not_block) {
   const NamedPipe pipe(folder_.path("pipe"));
   const Descriptor end(open(pipe.path().c_str(), O_WRONLY | O_CLOEXEC));

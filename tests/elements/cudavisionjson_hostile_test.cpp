@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// cudavisionjson: metas into which others have written anything. Each line is JSON, says what cannot be read, and the stream
-// goes on with one warning.
+// cudavisionjson with metas into which others have written anything: each line is valid JSON and says what cannot be
+// read, and the stream goes on with one warning.
 #include <atomic>
 #include <cmath>
 #include <cstring>
@@ -26,7 +26,7 @@ GstCudaVisionTensorMeta *tensor_in(GstBuffer *buffer) {
 
 std::string tensors_in(const std::string &line) { return line.substr(line.find("\"tensors\"")); }
 
-// The line of a frame that GStreamer 1.24's pools give: their metas have neither id nor data.
+// Pools of GStreamer 1.24 clear metas, which then have neither id nor data.
 TEST_F(CudaVisionJsonHostile, metas_that_a_pool_has_cleared_are_unreadable) {
   for (const char *mode : kModes) {
     JsonHarness json("tensor-data=" + std::string(mode));
@@ -81,7 +81,7 @@ TEST_F(CudaVisionJsonHostile, tensor_that_somebody_has_changed_is_unreadable) {
   }
 }
 
-// The next start warns again.
+// After another start the element warns again.
 TEST_F(CudaVisionJsonHostile, warning_comes_once_a_start) {
   JsonHarness json;
   for (int start = 0; start < 2; ++start) {
@@ -124,7 +124,7 @@ TEST_F(CudaVisionJsonHostile, numbers_that_are_not_aligned_are_read) {
   EXPECT_NE(json.line_of(std::move(buffer)).find("\"data\":[1,2,3,4000000000]"), std::string::npos);
 }
 
-// Only the numbers that count could be summarised, and nobody knows which they are.
+// A summary counts valid vectors only, and here nobody knows which vectors are valid.
 TEST_F(CudaVisionJsonHostile, field_whose_validity_cannot_be_read_is_unreadable) {
   JsonHarness json;
   Owned<GstBuffer> buffer = frame();
@@ -136,8 +136,7 @@ TEST_F(CudaVisionJsonHostile, field_whose_validity_cannot_be_read_is_unreadable)
   EXPECT_EQ(line.text("tensors.1.unreadable"), "no data");
 }
 
-// A frame may have any number of tensors, so that only the next ones are looked at.
-// Whoever fills the memory of a tensor again too early, or another process that shares it. A summary reads the numbers twice.
+// Another thread or process may change numbers while they are read: a summary reads them twice.
 TEST_F(CudaVisionJsonHostile, numbers_that_change_while_they_are_read_do_no_harm) {
   constexpr gsize kDims[] = {512, 512, 2};
   JsonHarness json;
@@ -161,6 +160,7 @@ TEST_F(CudaVisionJsonHostile, numbers_that_change_while_they_are_read_do_no_harm
   writer.join();
 }
 
+// A frame may have any number of tensors, so only the next 63 are searched for the validity.
 TEST_F(CudaVisionJsonHostile, validity_is_one_of_the_next_63_tensors) {
   for (const int between : {62, 63}) {
     JsonHarness json;

@@ -135,7 +135,7 @@ TEST_F(CudaVisionJsonPipe, pipe_waits_for_its_first_reader) {
   EXPECT_EQ(Json(line).whole("frame"), 0);
 }
 
-// As `gst-launch-1.0 … ! cudavisionjson ! fakesink | head -2` at a terminal.
+// Ends like `gst-launch-1.0 … ! cudavisionjson ! fakesink | head -2` at a terminal.
 TEST_F(CudaVisionJsonPipe, pipeline_ends_as_at_the_end_of_the_stream_when_its_reader_goes) {
   NamedPipe pipe(folder_.path("pipe"));
   std::atomic<int> passed = 0;
@@ -159,7 +159,7 @@ TEST_F(CudaVisionJsonPipe, pipeline_ends_as_at_the_end_of_the_stream_when_its_re
 struct Output {
   std::unique_ptr<ReadingEnd> reader;
   std::string location = "-";
-  std::unique_ptr<Descriptor> standard_output;  // what this is meanwhile, unless it is null
+  std::unique_ptr<Descriptor> standard_output;  // replaces the standard output, unless null
 };
 
 Output terminal() {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// From a picture to a file: the counts that cudavisionjson writes after cudahistogram are those of
-// cv::calcHist.
+// From a picture to a file: the counts that cudavisionjson writes after cudahistogram are those of cv::calcHist.
 #include <cmath>
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>

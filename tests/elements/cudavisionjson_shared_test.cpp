@@ -158,7 +158,7 @@ TEST_F(CudaVisionJsonShared, rest_that_is_cancelled_again_is_completed_later) {
   EXPECT_EQ(pushing.flow(), GST_FLOW_OK);
 }
 
-// The standard output is still open when the element has closed it.
+// The standard output stays open when the element ends, so the next start can complete the line.
 TEST_F(CudaVisionJsonShared, line_on_the_standard_output_is_completed_by_the_next_start) {
   const NamedPipe pipe(folder_.path("pipe"));
   const Descriptor end(open(pipe.path().c_str(), O_WRONLY | O_CLOEXEC));

@@ -273,7 +273,7 @@ TEST_F(CudaVisionJsonTensor, only_small_vectors_of_f32_in_rows_and_columns_are_a
   EXPECT_FALSE(Json(line_of(&json, std::vector<float>{1, 2})).has("tensors.0.components"));
 }
 
-// The rank of a sorted list that the documentation defines.
+// The value of a sorted list at the percentile, by the rank that the documentation defines.
 float ranked(const std::vector<float> &sorted, int percent) {
   const std::size_t least = (sorted.size() * static_cast<std::size_t>(percent) + 99) / 100;
   return sorted[least - 1];
@@ -386,8 +386,7 @@ TEST_F(CudaVisionJsonTensor, four_million_numbers_take_little_more_memory_than_t
   expected.back() = ']';
   EXPECT_EQ(text.substr(text.find("\"data\"")).compare(expected + "}]}\n"), 0);
   EXPECT_EQ(text.size(), text.find("\"data\"") + expected.size() + 4);
-  // A tree would take about eight times the memory of the text. The sanitizer adds an eighth as shadow
-  // memory.
+  // A tree would take about eight times the memory of the text. The sanitizer adds an eighth as shadow memory.
   if (told && before != 0) {
     EXPECT_LT(after - before, text.size() + text.size() / 4 + (8 << 20)) << text.size();
   }

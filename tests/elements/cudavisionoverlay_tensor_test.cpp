@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// cudavisionoverlay: the tensors that have a picture look as if the element that computed them had drawn them; tensors of
-// others may say anything.
+// cudavisionoverlay draws tensors as the elements that computed them do; tensors of others may hold anything.
 #include <gst/cudavision/cudavision.h>
 
 #include <cmath>
@@ -29,7 +28,7 @@ VideoFrame frame_of(const char *format, Size size, std::vector<std::uint8_t> byt
   return frame;
 }
 
-// The last of the frames, after an element and, with display=false, after the overlay. Draws nothing: the bytes are equal.
+// The last frame as drawn by an element itself, and as drawn by the overlay after the element with display=false.
 struct Pictures {
   std::vector<std::uint8_t> own, overlaid;
 };
@@ -96,7 +95,7 @@ TEST_P(CudaVisionOverlayTensorFormat, flow_looks_the_same) {
   }
 }
 
-// On a frame so small that the plot has no axes.
+// The frame is so small that the plot has no axes.
 TEST_P(CudaVisionOverlayTensorFormat, histogram_looks_the_same) {
   const std::vector<VideoFrame> frame{VideoFrame(GetParam(), {40, 26}, 3)};
   EXPECT_TRUE(look_the_same("cudahistogram", frame));
@@ -199,7 +198,7 @@ TEST_F(CudaVisionOverlayTensor, what_does_not_belong_to_the_frame_is_left_out) {
                            {"histogram", kU32, {2, 3}, bytes_of_floats({1, 2, 3, 4, 5, 6})}})
     EXPECT_TRUE(same_bytes(drawn(&overlay, frame, {tensor}), frame))
         << tensor.id << " " << tensor.x << " " << tensor.y;
-  // The validity of another place.
+  // Validity tensors of another place and of another shape.
   EXPECT_TRUE(same_bytes(drawn(&overlay, frame,
                                {{"optical-flow", kF32, {2, 3, 2}, flow},
                                 {"optical-flow-valid", kU8, {2, 3}, six, 64, 48, 1, 0},
@@ -244,7 +243,7 @@ TEST_F(CudaVisionOverlayTensor, tensors_that_cannot_be_read_are_left_out) {
                             {"histogram", kU32, {1, 6}, bytes_of_floats({1, 2, 3, 4, 5, 6})}};
   const struct {
     std::function<void(GstCudaVisionTensorMeta *)> spoil;
-    bool warned;  // of what has a picture, but no numbers
+    bool warned;  // whether there is a warning: for tensors that would be drawn, but cannot be read
   } cases[] = {{[](auto *meta) { meta->id = 0; }, false},
                {[](auto *meta) { meta->id = G_MAXUINT32; }, false},
                {[](auto *meta) { meta->n_dims = 1000; }, false},
@@ -262,7 +261,7 @@ TEST_F(CudaVisionOverlayTensor, tensors_that_cannot_be_read_are_left_out) {
       for (const Tensor &tensor : tensors) attach(buffer.get(), tensor);
       const std::unique_ptr<GPtrArray, decltype(&g_ptr_array_unref)> metas(
           gst_cuda_vision_buffer_get_tensor_metas(buffer.get()), g_ptr_array_unref);
-      // The histogram does not know where it lies, and is spoiled otherwise alone.
+      // A histogram has no position, so its dimensions are spoiled instead.
       for (guint j = 0; j < metas->len; ++j) {
         auto *meta = static_cast<GstCudaVisionTensorMeta *>(g_ptr_array_index(metas.get(), j));
         c.spoil(meta);
@@ -276,7 +275,7 @@ TEST_F(CudaVisionOverlayTensor, tensors_that_cannot_be_read_are_left_out) {
   }
 }
 
-// As pooled buffers have them.
+// Pooled buffers may carry cleared metas.
 TEST_F(CudaVisionOverlayTensor, cleared_metas_are_left_out) {
   const VideoFrame frame("GRAY8", {64, 48}, 3);
   Harness overlay("cudavisionoverlay");

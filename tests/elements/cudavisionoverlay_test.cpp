@@ -134,7 +134,7 @@ TEST_F(CudaVisionOverlay, label_has_what_is_known) {
   const struct {
     Region region;
     const char *text;
-    guint32 color;  // of a track: 5 of 12 hues from one id to the next
+    guint32 color;  // the colour of a track: ids go on by 5 of 12 hues
   } cases[] = {{{20, 30, 40, 50}, "car", 0xff00ff00},
                {{20, 30, 40, 50, "car", 0.5}, "car 0.50", 0xff00ff00},
                {{20, 30, 40, 50, "car", 0.5, 12}, "car #12 0.50", 0xffff0000},
@@ -237,8 +237,8 @@ class CudaVisionOverlayTrail : public CudaVisionOverlay {
     guint32 argb;
   };
 
-  // Whether the frame at this time shows these steps, and the box of a track whose lower edge has its middle at x, 40, if x
-  // is not negative.
+  // Whether the frame at this time shows these steps of the trail and, if x is not negative, the box of a track with
+  // the middle of its lower edge at (x, 40).
   testing::AssertionResult shows(Harness *overlay, GstClockTime time, int x,
                                  const std::vector<Step> &steps) const {
     std::vector<Primitive> primitives;

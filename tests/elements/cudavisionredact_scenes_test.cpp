@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests cudavisionredact on random scenes: people walk straight on, and a detector misses them, finds two as one, or gives one
-// the id of the other. Whoever was found less than `hold` ago must not be seen and, with `look-back`, nobody who is found soon.
+// Tests cudavisionredact on random scenes: people walk straight on, and a detector misses them, finds two as one, or
+// swaps their ids. Whoever was found less than `hold` ago must not be seen; with `look-back`, nor must anybody who is
+// found soon after.
 #include <gst/cudavision/cudavision.h>
 
 #include <algorithm>
@@ -30,12 +31,12 @@ struct Walker {
 };
 
 struct Detector {
-  double missed;        // of boxes, each for up to five frames
-  double most_overlap;  // of two boxes that overlap by more, one is left out
-  bool merges = false;  // or both become one
+  double missed;        // the probability that a box is missed, for up to five frames each time
+  double most_overlap;  // if two boxes overlap by more, one of them is left out
+  bool merges = false;  // or both become one box around them
   bool has_ids = false;
-  bool swaps_ids = false;  // two boxes that overlap have each other's ids in every fourth frame
-  double in_clear = 0;     // the part of people who may be seen, because nobody can know better: at most this
+  bool swaps_ids = false;  // two boxes that overlap swap their ids in every fourth frame
+  double in_clear = 0;     // the share of owed people who may be seen, because nobody can know better
 };
 
 bool is_in(const Box &box, int x, int y) {
@@ -107,13 +108,14 @@ class Scene {
 };
 
 struct Counts {
-  int owed = 0;      // people in frames that must hide them, though nobody has found them there
-  int in_clear = 0;  // of these, a quarter of what nobody covers, or more, can be seen
-  int hidden = 0;    // of all frames every fourth pixel of every fourth row that is hidden
-  int people = 0;    // and that people cover
+  int owed = 0;      // people in frames that must hide them, although the detector has not found them there
+  int in_clear = 0;  // those of them of whom a quarter or more of the uncovered part can be seen
+  int hidden = 0;    // hidden pixels of all frames; only every fourth pixel of every fourth row is counted
+  int people = 0;    // the pixels of people, counted in the same way
 };
 
-// Whether who was found in these frames must be hidden in the frame n, which leaves when look_back more have come.
+// Whether somebody who was found in these frames must be hidden in frame n, although not found in it. Frame n leaves
+// when look_back more frames have come.
 bool is_owed(const std::vector<int> &found, int n, int look_back) {
   const auto until = [&](int frame) { return std::upper_bound(found.begin(), found.end(), frame); };
   const auto before = until(n), known = until(n + look_back);

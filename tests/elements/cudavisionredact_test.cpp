@@ -213,7 +213,7 @@ TEST_F(CudaVisionRedact, too_many_boxes_hide_the_whole_frame) {
       is(take_warning(stream.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, "256 boxes"));
 }
 
-// What is in a frame with too many boxes is not looked for in those before it.
+// The boxes of a frame with too many boxes are not searched for in the frames before it.
 TEST_F(CudaVisionRedact, too_many_boxes_hide_the_frames_that_are_held) {
   Stream stream("look-back=3", bright("NV12", {64, 48}));
   for (int i = 0; i < 3; ++i) stream.push(stream.frame({}));
@@ -292,7 +292,7 @@ TEST_F(CudaVisionRedact, lost_object_stays_hidden_where_it_is_expected_for_the_h
   }
 }
 
-// A box around both places has an ellipse that need not cover them.
+// An ellipse in a box around both places need not cover these places.
 TEST_F(CudaVisionRedact, ellipse_covers_the_way_of_a_lost_object) {
   Stream stream("shape=ellipse", bright("GRAY8", {200, 200}));
   const auto place = [](int i) { return 10 + 8 * i; };
@@ -307,7 +307,7 @@ TEST_F(CudaVisionRedact, ellipse_covers_the_way_of_a_lost_object) {
   }
 }
 
-// Every box that is guessed would show more.
+// With `inverse`, a guessed box would show more of the frame, so only boxes of the frame are used.
 TEST_F(CudaVisionRedact, inverse_shows_only_boxes_that_the_frame_has) {
   Stream stream("inverse=true look-back=2 type=person", bright("GRAY8", {64, 48}));
   const auto shows = [&](const Owned<GstBuffer> &out, const std::vector<Region> &boxes) {
@@ -330,7 +330,7 @@ TEST_F(CudaVisionRedact, inverse_shows_only_boxes_that_the_frame_has) {
   EXPECT_TRUE(shows(stream.pull(), {})) << "a box of an unknown type";
 }
 
-// The detector looks at every third frame, and the tracker goes on too far.
+// The detector analyses every third frame, and the tracker predicts places that are too far away.
 TEST_F(CudaVisionRedact, what_a_tracker_predicts_is_hidden_and_ends_no_hold) {
   for (const bool looks_back : {false, true}) {
     Stream stream(looks_back ? "look-back=3" : "", bright("NV12", {64, 48}));
@@ -387,7 +387,7 @@ TEST_F(CudaVisionRedact, somebody_who_walks_past_the_one_with_the_same_id_is_hel
   }
 }
 
-// Five sightings take longer than the half second that tells how an object moves.
+// Five sightings take longer than the half second from which an object's motion is computed.
 TEST_F(CudaVisionRedact, an_id_that_jumps_at_a_slow_detector_ends_no_hold) {
   Stream stream("hold=2", bright("NV12", {100, 48}));
   for (int i = 0; i < 15; ++i)
@@ -396,7 +396,7 @@ TEST_F(CudaVisionRedact, an_id_that_jumps_at_a_slow_detector_ends_no_hold) {
   for (const int x : {11, 25, 38}) EXPECT_TRUE(stream.hides_pixel(out, x, 20)) << x;
 }
 
-// The second jump leads to where the first one points.
+// The second jump goes to where the motion of the first one would lead.
 TEST_F(CudaVisionRedact, an_id_that_jumps_again_ends_no_hold) {
   Stream stream("hold=2", bright("NV12", {100, 48}));
   for (const double x : {60, 60, 10, 10}) stream.exchange(stream.frame({{x, 10, 20, 30}}, 7));
@@ -404,7 +404,7 @@ TEST_F(CudaVisionRedact, an_id_that_jumps_again_ends_no_hold) {
     EXPECT_TRUE(stream.hides_pixel(stream.exchange(stream.frame({{-15, 10, 20, 30}}, 7)), 28, 20)) << i;
 }
 
-// It has trembled, so that the object was where it is all the time.
+// The box jumps away for three frames and back, so the object may have been at its place all the time.
 TEST_F(CudaVisionRedact, look_back_hides_an_object_whose_box_was_away) {
   Stream stream("hold=0 look-back=12", bright("NV12", {100, 48}));
   for (int i = 0; i < 6; ++i) stream.push(stream.frame({{10, 10, 20, 30}}, 7));
@@ -417,7 +417,7 @@ TEST_F(CudaVisionRedact, look_back_hides_an_object_whose_box_was_away) {
   }
 }
 
-// The box of the id comes back to where it was before, so that another object is nearer than the one that was found last.
+// The box with the id comes back to its old place, so that another object is nearer to it than the object found last.
 TEST_F(CudaVisionRedact, look_back_hides_the_way_of_an_id_that_jumps) {
   Stream stream("hold=0 look-back=8", bright("NV12", {100, 48}));
   const auto look = [&](double x) { stream.push(stream.frame({{x, 10, 20, 30}}, 7)); };
@@ -432,7 +432,7 @@ TEST_F(CudaVisionRedact, look_back_hides_the_way_of_an_id_that_jumps) {
   }
 }
 
-// Who was only found among too many is not held.
+// Objects that were found only in a crowd are not held one by one.
 TEST_F(CudaVisionRedact, frames_are_hidden_as_a_whole_for_as_long_as_a_crowd_would_be_held) {
   Stream stream("hold=0.25", bright("GRAY8", {64, 48}));
   std::vector<Box> boxes(300, Box{5, 5, 2, 2});
@@ -441,7 +441,7 @@ TEST_F(CudaVisionRedact, frames_are_hidden_as_a_whole_for_as_long_as_a_crowd_wou
   EXPECT_TRUE(stream.hides(stream.exchange(stream.frame({})), {}));
 }
 
-// Boxes may be left out then.
+// Frames must not leave during a flush, because boxes may be left out then.
 TEST_F(CudaVisionRedact, no_frame_leaves_while_a_flush_begins) {
   Stream stream("hold=0");
   const Owned<GstPad> sink(gst_element_get_static_pad(stream.element(), "sink")),
@@ -500,7 +500,7 @@ TEST_F(CudaVisionRedact, look_back_hides_an_object_before_it_was_found_and_loses
   for (std::size_t i = 0; i < outs.size(); ++i) EXPECT_EQ(GST_BUFFER_PTS(outs[i].get()), i * kFrame);
   EXPECT_TRUE(stream.hides(outs[0], {}));
   EXPECT_TRUE(stream.hides(outs[1], {{20, 10, 12, 16}})) << "its speed is known too late for this frame";
-  // Where it was found, and two frames before, at 2 pixels per frame.
+  // The place where it was found, and its way from two frames before, at 2 pixels per frame.
   EXPECT_TRUE(stream.hides(outs[2], {{16, 10, 18, 16}}));
   EXPECT_TRUE(stream.hides(outs[3], {{18, 10, 16, 16}}));
   EXPECT_TRUE(stream.hides(outs[4], {{20, 10, 12, 16}}));
@@ -538,8 +538,8 @@ TEST_F(CudaVisionRedact, look_back_hides_an_object_between_two_looks) {
   }
 }
 
-// Somebody stands at x=300, until `last`. Somebody else comes from the left with 20 pixels a frame, is found from frame 30 on,
-// at x, and goes on; the frame `missed` does not have this one. Returns the frames in which this one can be seen.
+// Somebody stands at x=300 until frame `last`. A newcomer walks from the left, 20 pixels a frame, and is found at x in
+// frame 30 and then in all frames but `missed`. Returns the frames in which the newcomer can be seen.
 std::vector<int> frames_that_show_a_newcomer(const std::string &properties, int last, double x, double width,
                                              bool is_newcomer_first, guint64 track, int missed = -1) {
   constexpr int kFound = 30, kLookBack = 15;
@@ -560,7 +560,7 @@ std::vector<int> frames_that_show_a_newcomer(const std::string &properties, int 
   return frames;
 }
 
-// One sighting tells no motion: one frame leaves too early, or two if the first one may as well be that of somebody else.
+// One sighting shows no motion: one frame may leave too early, or two if the first sighting may be of somebody else.
 TEST_F(CudaVisionRedact, look_back_hides_the_way_of_a_newcomer) {
   if (kEmulated) GTEST_SKIP() << "which boxes are hidden does not depend on the backend";
   const auto expect_hidden = [](const std::string &what, const std::vector<int> &frames,
@@ -626,7 +626,7 @@ TEST_F(CudaVisionRedact, many_short_boxes_are_not_too_many_objects) {
   }
 }
 
-// Also if it was found once, or has just been found again, and whether or not anybody marks the frames.
+// This holds if the lost person was found once, or has just been found again, and whether or not frames are marked.
 TEST_F(CudaVisionRedact, somebody_is_held_though_somebody_else_touches_the_place) {
   for (const std::string found : {"1", "11", "1111101", "101010101"})
     for (const bool marked : {true, false})
@@ -657,7 +657,7 @@ TEST_F(CudaVisionRedact, looks_for_something_else_end_no_hold) {
   }
 }
 
-// Two trembling boxes behind a miss tell no motion by which somebody else could be the one who is lost.
+// Two trembling boxes after a miss show no motion that would make somebody else the lost person.
 TEST_F(CudaVisionRedact, somebody_found_again_is_held_though_somebody_else_comes_where_the_boxes_point) {
   for (const int tremble : {4, 5}) {
     Stream stream("", bright("GRAY8", {300, 100}));
@@ -763,7 +763,7 @@ TEST_F(CudaVisionRedact, two_frames_at_almost_the_same_time_tell_no_motion) {
   }
 }
 
-// Who sways is followed by the motion of the last half second, however many frames it has.
+// The motion of somebody who sways is that of the last half second, however many frames this has.
 TEST_F(CudaVisionRedact, motion_is_that_of_half_a_second_at_every_frame_rate) {
   for (const int rate : {25, 60, 120, 240})
     for (int phase = 0; phase < 8; ++phase) {
@@ -788,7 +788,7 @@ TEST_F(CudaVisionRedact, motion_is_that_of_half_a_second_at_every_frame_rate) {
     }
 }
 
-// The same place twice, and in the order of decoding.
+// Orders of frames: rising, each timestamp twice, and the order of decoding.
 TEST_F(CudaVisionRedact, time_goes_on_as_fast_with_timestamps_that_repeat_or_go_back) {
   for (const std::vector<int> &order :
        {std::vector<int>{0, 1, 2, 3, 4, 5}, {0, 0, 2, 2, 4, 4}, {2, 0, 1, 5, 3, 4}}) {
@@ -917,7 +917,7 @@ TEST_F(CudaVisionRedact, held_frames_add_to_the_latency_and_to_the_buffers_of_a_
   gst_object_unref(source);
 }
 
-// Cameras often pause behind their first frame. The sink would wait for so many times as long.
+// Cameras often pause after their first frame. If that counted as the distance of frames, sinks would wait too long.
 TEST_F(CudaVisionRedact, a_long_gap_at_the_beginning_does_not_count_as_the_distance_of_frames) {
   Stream stream("look-back=1", bright("NV12", {64, 48}));  // the second frame lets the first one go
   gst_harness_set_upstream_latency(stream.harness().get(), 0);
@@ -943,7 +943,7 @@ TEST_F(CudaVisionRedact, silence_of_a_detector_that_marks_frames_hides_all) {
                  "hidden as a whole"));
 }
 
-// A detector need not know at once what is in another place.
+// A detector need not recognise at once what a new scene shows.
 TEST_F(CudaVisionRedact, looks_of_before_do_not_count_in_another_scene) {
   const auto expect_hidden = [](const char *what, auto &&change, bool is_new_detector = false) {
     Stream stream("", bright("NV12", {64, 48}));

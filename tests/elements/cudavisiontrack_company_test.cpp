@@ -186,7 +186,7 @@ TEST_F(CudaVisionTrackCompany, predictions_have_the_form_of_the_boxes) {
 
 // --- trackers in a row ---
 
-constexpr guint64 kBlock = 1'000'000'000'000;  // of ids of one tracker
+constexpr guint64 kBlock = 1'000'000'000'000;  // each tracker gives ids from a block of this size
 
 Owned<GstBuffer> through(GstHarness *harness, Owned<GstBuffer> frame) {
   EXPECT_EQ(gst_harness_push(harness, frame.release()), GST_FLOW_OK);

@@ -46,10 +46,10 @@ testing::AssertionResult near(const Estimate &a, const Estimate &b, double toler
 
 // --- the authors' program ---
 
-// 24 frames of four objects: one is missed for three frames, one for one frame, one leaves, one comes late, and two boxes
-// are no objects. The estimates and ids are what the authors' program (github.com/abewley/sort at its last commit, with
-// filterpy 1.4.5 and SciPy) gives with max_age 1, min_hits 3 and a threshold of 0.3; then with 5, 2 and 0.3, and with 3, 1 and
-// 0.5. That program is not part of this project.
+// 24 frames of four objects: one is missed for three frames, one for one frame, one leaves, one comes late, and two
+// boxes are no objects. The estimates and ids are those of the authors' program (github.com/abewley/sort at its last
+// commit, with filterpy 1.4.5 and SciPy) with max_age 1, min_hits 3 and a threshold of 0.3; then with 5, 2 and 0.3, and
+// with 3, 1 and 0.5. That program is not part of this project.
 // clang-format off
 const std::vector<std::vector<Box>> kBoxes{
     {{102, 151, 52, 49}, {302, 42, 31, 69}, {21, 32, 31, 61}},
@@ -255,8 +255,8 @@ class DefinedTracker {
   }
 
  private:
-  // The one of all assignments that has the largest sum of overlaps, without pairs that overlap too little. most[set]: the
-  // largest sum of the boxes so far if exactly the tracks of the set have one of them.
+  // Returns the assignment with the largest sum of overlaps, without pairs that overlap too little. most[set]: the
+  // largest sum for the boxes so far if exactly the tracks of the set have one of these boxes.
   std::vector<int> best_assignment(const std::vector<Box> &boxes) const {
     if (const std::optional<std::vector<int>> own = only_pairs(boxes)) return *own;
     const int tracks = static_cast<int>(tracks_.size());
@@ -282,8 +282,9 @@ class DefinedTracker {
       if (best[i] != -1 && overlap(boxes[i], best[i]) < threshold_) best[i] = -1;
     return best;
   }
-  // As in the authors' program: if no box and no track has more than one partner that it overlaps enough, and any has one,
-  // these are the pairs. Otherwise pairs that overlap too little, and are rejected later, could outweigh them.
+  // As in the authors' program: if no box and no track has more than one partner that it overlaps enough, and at least
+  // one pair exists, these pairs are the assignment. Otherwise pairs that overlap too little, and are rejected later,
+  // could outweigh them.
   std::optional<std::vector<int>> only_pairs(const std::vector<Box> &boxes) const {
     std::vector<int> own(boxes.size(), -1), boxes_of_track(tracks_.size());
     bool any = false;
@@ -364,8 +365,8 @@ TEST_F(CudaVisionTrack, identities_equal_the_definition) {
   }
 }
 
-// The boxes that cudahog finds in each frame of OpenCV's video of a street. Another process looks for them: the decoders
-// and their threads stay out of the test's own.
+// The boxes that cudahog finds in each frame of OpenCV's video of a street. A child process finds them, so that
+// decoders and their threads stay out of the test's process.
 std::filesystem::path video() { return test_data_folder() / "vtest.avi"; }
 
 std::vector<std::vector<Box>> boxes_of_video(int frames) {
@@ -444,8 +445,9 @@ const std::vector<std::vector<Mark>> kPeople{{{160, 444, 251},
                                               {290, 370, 246}},
                                              {{170, 450, 259}, {180, 378, 259}, {190, 303, 255}}};
 
-// On 2026-11-23: two changes, one of somebody who turns round at the edge of the picture, where the detector misses him for
-// 30 frames, and one behind a box that covers two people; 22 of 27 marks lie in a box with an id. (Versions of the decoder
+// On 2026-11-23: two changes, one of somebody who turns round at the edge of the picture, where the detector misses him
+// for 30 frames, and one behind a box that covers two people; 22 of 27 marks lie in a box with an id. (Versions of the
+// decoder differ in some pixels.)
 // differ in some pixels.)
 TEST_F(CudaVisionTrack, people_on_a_video_keep_their_ids) {
   if (kEmulated || kSanitized) GTEST_SKIP() << "gst-launch-1.0 loads the plugin that is installed";
@@ -534,7 +536,7 @@ TEST_F(CudaVisionTrack, boxes_of_others_may_be_anything) {
   }
 }
 
-// Even if a box may overlap a prediction as little as it wants.
+// This holds even with iou-threshold=0, which lets a box overlap a prediction as little as it wants.
 TEST_F(CudaVisionTrack, boxes_that_share_nothing_belong_to_different_tracks) {
   TrackHarness track("min-hits=0 iou-threshold=0");
   EXPECT_EQ(track.track({{10, 10, 20, 20}}, "person")[0]->id, 1u);

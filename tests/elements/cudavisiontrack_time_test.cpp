@@ -168,7 +168,7 @@ TEST_F(CudaVisionTrackTime, rates_that_change_keep_the_id) {
   }
 }
 
-// A leaky queue in front of slow work, and caps that tell nothing.
+// The frames behind a leaky queue before a slow element; caps that do not say the rate.
 TEST_F(CudaVisionTrackTime, frames_that_are_always_far_apart_keep_the_id) {
   for (const int caps : {30, 60, 1000, 90000, 0}) {
     TrackHarness track("min-hits=0", caps);
@@ -208,7 +208,7 @@ TEST_F(CudaVisionTrackTime, pause_longer_than_max_age_ends_tracks) {
   }
 }
 
-// Pauses as long as the one before are the way of the stream. A track ends only in a frame without a box of it.
+// Pauses as long as the previous pause are the rhythm of the stream. A track ends only in a frame without its box.
 TEST_F(CudaVisionTrackTime, missing_frames_alone_end_no_track) {
   TrackHarness track("min-hits=0 max-age=5", 25);
   ids_of_walk(&track, all_until(10), 25, 0);

@@ -21,8 +21,8 @@ constexpr GstClockTime kFrame = 40 * GST_MSECOND;
 
 // --- the definition ---
 
-// Where the way meets the line is a fraction of the segment, whose numerator and denominator are whole numbers. Coordinates
-// below 2^16 do not overflow.
+// The point where the way p-q meets the line is a fraction of the segment, with a whole numerator and denominator.
+// Coordinates below 2^16 do not overflow.
 Crossing defined_crossing(const Segment &s, FixedPoint p, FixedPoint q) {
   const auto right = [&s](FixedPoint a) {
     return std::int64_t{s.to.x - s.from.x} * (a.y - s.from.y) -
@@ -143,8 +143,9 @@ ZonePlan plan_of_walks() {
   return plan;
 }
 
-// A walk of `legs` straight parts, each of some equal steps. Points often lie on lines, because the grid is coarse. turns: the
-// frames in which it turns.
+// A walk of `legs` straight parts, each of some equal steps. The grid is coarse, so that points often lie on lines.
+// turns: for each frame of the walk, whether the walk turns there.
+
 Walk random_walk(std::mt19937 *random, int legs, std::vector<bool> *turns) {
   const auto any = [random](int least, int most) {
     return std::uniform_int_distribution(least, most)(*random);
@@ -154,7 +155,7 @@ Walk random_walk(std::mt19937 *random, int legs, std::vector<bool> *turns) {
   Walk walk{at};
   turns->assign(1, true);
   for (int leg = 0; leg < legs; ++leg) {
-    // Back to the lines from where there are none.
+    // Walks back towards the lines from the margins, which have none.
     const auto step = [&](int from) {
       return (from > 110 * kGrid ? any(-8, 0) : from < 10 * kGrid ? any(0, 8) : any(-8, 8)) * kGrid;
     };
@@ -174,9 +175,9 @@ CountedBox box_at(FixedPoint p, guint64 id, GQuark type = 0) {
 }
 
 struct Run {
-  std::vector<std::size_t> order;             // of the tracks in each frame
-  const std::vector<bool> *frames = nullptr;  // those that are not dropped
-  std::size_t reload = 0;                     // every so many frames; 0: never
+  std::vector<std::size_t> order;             // the order of the tracks in each frame
+  const std::vector<bool> *frames = nullptr;  // whether each frame is used; null: all are
+  std::size_t reload = 0;                     // the plan is set again after so many frames; 0: never
 };
 
 std::vector<Told> counted(ZoneCounter *counter, const ZonePlan &plan, const std::vector<Walk> &walks,
@@ -304,7 +305,7 @@ TEST(ZoneCounter, dropped_frames_change_no_crossing) {
   const ZonePlan plan = plan_of_walks();
   const auto crossings = [](const std::vector<Told> &all) {
     std::vector<std::tuple<std::size_t, std::size_t, int>>
-        kept;  // the rule, the frame as an order, the direction
+        kept;  // the rule, the frame (for the order only), the direction
     for (const auto &[rule, kind, id, direction, frame] : all)
       if (kind == ZoneEvent::Kind::cross) kept.emplace_back(rule, frame, direction);
     std::sort(kept.begin(), kept.end());
@@ -331,7 +332,7 @@ TEST(ZoneCounter, dropped_frames_change_no_crossing) {
 
 // --- cases that can be counted by hand ---
 
-// One object at these points of the horizontal through y = 10, frame after frame; the ids of lost ones differ.
+// A counter with one rule. at() and along() send frames of one object at these x, on the horizontal y = 10.
 class OneTrack {
  public:
   explicit OneTrack(const ZoneRule &rule, GstClockTime patience = GST_SECOND) {
@@ -370,7 +371,7 @@ std::string joined(std::initializer_list<std::string> texts) {
   return all;
 }
 
-// A viewer at the upper end who looks down has the larger x to the left.
+// A line from top to bottom: whoever looks along it has the larger x to the left.
 ZoneRule door(double hysteresis) {
   ZoneRule rule = line("door", {50, 0}, {50, 20});
   rule.hysteresis = hysteresis;

@@ -61,7 +61,7 @@ TEST(ZonePlan, all_members_are_read) {
   EXPECT_FALSE(plain.hysteresis || plain.way || plain.is_inverse);
 }
 
-// A host that sets other zones again and again would otherwise grow: GLib never frees a quark.
+// GLib never frees a quark, so a host that sets other zones again and again would otherwise need ever more memory.
 TEST(ZonePlan, types_that_no_box_has_are_no_quarks) {
   ZonePlan plan;
   const char *text =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// cudavisionzones: messages, metas, configuration while frames pass, and what the elements behind it make of its results. What is
-// counted is tested in cudavisionzones_counter_test.cpp.
+// cudavisionzones: messages, metas, configuration while frames pass, and how elements downstream use its results. Its
+// counts are tested in cudavisionzones_counter_test.cpp.
 #include <glib/gstdio.h>
 
 #include <fstream>
@@ -26,7 +26,7 @@ class CudaVisionZones : public ElementTest {};
 
 class ZonesHarness {
  public:
-  // Exactly one of both is set, or none: properties with which the element starts.
+  // At most one of the two properties is set before the start.
   explicit ZonesHarness(const char *zones, const std::string &location = "")
       : element_(parse("cudavisionzones")) {
     if (zones != nullptr) g_object_set(element(), "zones", zones, nullptr);
@@ -83,7 +83,7 @@ guint count_in(const Owned<GstBuffer> &buffer, const char *list) {
   return results != nullptr ? gst_value_array_get_size(gst_structure_get_value(results, list)) : 0;
 }
 
-// To the right.
+// How often the door was crossed to the right, as the meta of the buffer says.
 guint64 crossings_of_door(const Owned<GstBuffer> &buffer) {
   const auto first = [](const GstStructure *structure, const char *list) {
     return gst_value_get_structure(gst_value_array_get_value(gst_structure_get_value(structure, list), 0));
@@ -324,7 +324,7 @@ TEST_F(CudaVisionZones, metas_of_others_are_written_and_drawn_as_far_as_they_can
 using cudavision::make_primitive;
 using cudavision::Primitive;
 
-// What the overlay makes of a frame, with the zones alone.
+// Whether the overlay, with zones alone, draws these primitives on the frame.
 testing::AssertionResult looks_like(Harness *overlay, Owned<GstBuffer> buffer,
                                     const std::vector<Primitive> &primitives) {
   overlay->negotiate(track_picture());

@@ -12,8 +12,8 @@ std::vector<std::string> element_names();
 bool has_property(const std::string &element, const char *property);
 
 struct ElementChoice {
-  const char *property = nullptr;     // only elements that have it
-  std::vector<std::string> own = {};  // instead of the uses in element_uses.inc of the same elements
+  const char *property = nullptr;     // chooses only the elements with this property
+  std::vector<std::string> own = {};  // replaces the uses in element_uses.inc of the elements that it names
   std::map<std::string, std::string> left_out = {};  // elements that the test cannot run, with the reason
 };
 

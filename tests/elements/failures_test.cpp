@@ -30,7 +30,7 @@ bool fails_now(const void *caller) {
 }  // namespace
 
 #if defined(__SANITIZE_ADDRESS__)
-// The plugin of a sanitized build shares the C++ runtime of the program. These replace its functions, plugins included.
+// The plugin of a sanitized build shares the program's C++ runtime. These functions replace the runtime's for both.
 namespace {
 
 void *allocate(std::size_t size, std::size_t alignment, const void *caller) {

@@ -26,8 +26,8 @@ std::string warnings_of(Harness *element, Size size, int frames = 3) {
 }
 
 struct Case {
-  const char *futile, *words;  // words: of the warning
-  const char *useful;          // nearly the same, but something could be found
+  const char *futile, *words;  // an element that can find nothing, and words of its warning
+  const char *useful;          // nearly the same element, which could find something
   Size size{72, 136};
 };
 const std::vector<Case> kCases = {
@@ -48,7 +48,8 @@ const std::vector<Case> kCases = {
     {"cudasigma2kp cell=5 tau=0.7", "No window is nearer than tau", "cudasigma2kp cell=4 tau=0.1"},
     {"cudasigma2kp cell=5 tau=0.7", "No window is nearer than tau",
      "cudasigma2kp cell=5 tau=0.7 definition=dense"},
-    {"cudasigma2kp window=31 cell=32 roi-x=11", "holds no cell of keypoints",  // to the end of the frame
+    {"cudasigma2kp window=31 cell=32 roi-x=11", "holds no cell of keypoints",  // up to the frame's edge
+
      "cudasigma2kp window=31 cell=32 roi-x=11 roi-width=62"},
     {"cudasigma2kp window=31 cell=32 roi-width=61", "holds no cell of keypoints",
      "cudasigma2kp window=31 cell=32 roi-width=62"},
@@ -118,7 +119,7 @@ TEST_F(FilterFutile, hog_without_a_task_is_told_after_some_seconds) {
   EXPECT_EQ(warnings_of(&drawing, {20, 20}, 200), "");
 }
 
-// Where there is a warning, there is no line: in a white picture every pixel votes.
+// With a warning, no line can be found even in a white picture, where every pixel votes.
 TEST_F(FilterFutile, thresholds_of_lines_are_not_blamed_wrongly) {
   VideoFrame white("GRAY8", {40, 24});
   std::fill(white.bytes().begin(), white.bytes().end(), std::uint8_t{255});

@@ -128,7 +128,7 @@ TEST_F(FilterLayouts, the_error_of_a_buffer_that_is_too_small_says_what_it_has_a
          "it has 867 bytes; NV12 frames of 33x17 pixels have 972 bytes with strides of 36, 36 bytes"));
 }
 
-// What an element does not honour itself is not promised to upstream, although the buffers pass on.
+// The element does not propose to upstream what it does not honour itself, although buffers pass on unchanged.
 TEST_F(FilterLayouts, only_what_the_element_honours_is_proposed_to_upstream) {
   Harness harness;
   const VideoFrame frame("NV12", {34, 18});

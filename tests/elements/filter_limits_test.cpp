@@ -27,7 +27,7 @@ std::vector<std::string> elements() {
        .left_out = {{"cudavisionoverlay", "needs memory only for what an element before it has found"}}});
 }
 
-// All of them, or a third where a frame takes a second.
+// The elements, or a third of them where a frame takes a second.
 std::vector<std::string> tested_elements() {
   const std::vector<std::string> all = elements();
   std::vector<std::string> tested;
@@ -96,8 +96,7 @@ TEST_F(FilterLimits, less_memory_in_playing_is_an_error_and_a_restart_works) {
 
 // --- requests to stop ---
 
-// While armed, flushes the element at the moment at which it begins a frame: then the request to stop is there
-// before the work.
+// While set, this element is flushed at the moment when it begins a frame: the request to stop precedes the work.
 GstElement *armed = nullptr;
 
 gboolean flush_at_this_moment(GstControlSource *, GstClockTime, gdouble *value) {
@@ -168,7 +167,7 @@ TEST_F(FilterLimits, region_that_slides_over_the_edge_warns_once_and_comes_back)
     set(harness.element(), "roi-x", "0");
     harness.work(frame);
     const std::vector<std::uint8_t> after = harness.work(frame);
-    // The flow of a frame since an equal one is drawn, and so is the model of cudalocalhist.
+    // The display of these elements depends on earlier frames.
     const bool depends_on_the_past =
         description.find("flow") != std::string::npos || description.find("temporal") != std::string::npos;
     EXPECT_TRUE(after == before || depends_on_the_past);
@@ -231,7 +230,7 @@ TEST_F(FilterLimits, model_survives_flushes_in_the_middle_of_a_frame_and_while_t
   EXPECT_EQ(distances(), expected);
 }
 
-// The tensors of an element that remembers, while properties change that concern the picture or the bus alone.
+// Properties that concern only the picture or the bus must not change the tensors of an element that remembers.
 TEST_F(FilterLimits, display_and_message_change_no_result) {
   for (const auto &[description, id] :
        {std::pair{"cudaopticalflow window-size=7 levels=1 iterations=2", "optical-flow"},
@@ -252,7 +251,7 @@ TEST_F(FilterLimits, display_and_message_change_no_result) {
   }
 }
 
-// New caps that differ in their rate alone.
+// The new caps differ only in their frame rate.
 TEST_F(FilterLimits, settings_that_were_refused_in_playing_are_refused_after_new_caps) {
   const VideoFrame frame("NV12", {64, 48});
   for (const auto &[element, property, value] : {std::tuple{"cudalocalhist", "window-width", "65"},
@@ -271,8 +270,8 @@ TEST_F(FilterLimits, settings_that_were_refused_in_playing_are_refused_after_new
   }
 }
 
-// What caps say of frames may change in the middle of a video: television changes the shape of its pixels, and a decoder
-// learns the colorimetry late.
+// Caps may change in the middle of a video without a change of the samples: television changes the shape of its pixels,
+// and a decoder learns the colorimetry late.
 TEST_F(FilterLimits, what_was_learnt_survives_caps_that_change_no_sample) {
   const std::pair<const char *, const char *> changes[] = {
       {"framerate", "7/1"},      {"pixel-aspect-ratio", "16/15"}, {"colorimetry", "bt709"},

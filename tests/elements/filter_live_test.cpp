@@ -29,7 +29,7 @@ class FilterLive : public ElementTest {
     return harness->exchange(std::move(buffer));
   }
 
-  // What a sink says of frame `i`.
+  // Sends the QoS event of a sink about frame `i`.
   static void say_late(Harness *harness, guint64 i, GstClockTimeDiff lateness) {
     const GstQOSType type = lateness > 0 ? GST_QOS_TYPE_UNDERFLOW : GST_QOS_TYPE_OVERFLOW;
     EXPECT_TRUE(gst_harness_push_upstream_event(harness->get(),

@@ -15,7 +15,7 @@ namespace {
 using namespace cudavision::test;
 using cudavision::Size;
 
-// The table of the page.
+// The expansion, as the table of the page defines it.
 std::uint8_t expanded(std::uint8_t y) {
   return static_cast<std::uint8_t>(std::clamp(std::lround((y - 16) * 255 / 219.0), 0l, 255l));
 }

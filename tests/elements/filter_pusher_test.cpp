@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The base class in a live pipeline whose frames come faster than an element on the CPU can take them: a thread of its own
-// brings a frame to the sink while the element works on the next one, and all that goes through it keeps its order.
+// The base class in a live pipeline whose frames come faster than an element on the CPU can take them: a separate
+// thread pushes a frame to the sink while the element works on the next one, and frames, events and queries keep their
+// order.
 #include <gst/cudavision/cudavision.h>
 #include <gst/video/video.h>
 
@@ -21,14 +22,14 @@ namespace {
 using namespace cudavision::test;
 using namespace std::chrono_literals;
 
-// Returns false if that has not come to pass within 20 s.
+// Waits for the condition. Returns false if it does not hold within 20 s.
 template <typename Condition>
 bool comes_to_pass(const Condition &condition) {
   for (int i = 0; i < 20000 && !condition(); ++i) std::this_thread::sleep_for(1ms);
   return condition();
 }
 
-// Frames of 1 ms, of which the element takes some for each.
+// A stream with a frame each 1 ms, while the element takes several milliseconds for a frame.
 class Stream {
  public:
   Stream() : harness_("cudahog model=people display=false post-messages=true") {
@@ -49,7 +50,7 @@ class Stream {
     gst_bus_set_sync_handler(bus.get(), nullptr, nullptr, nullptr);
   }
 
-  // A sink that waits for the clock tells when frames arrive.
+  // Tells the element that the sink waits for the clock.
   void tell_of_clock() {
     EXPECT_TRUE(gst_harness_push_upstream_event(
         harness_.get(), gst_event_new_qos(GST_QOS_TYPE_OVERFLOW, 1, -GST_SECOND, GST_SECOND)));
@@ -67,7 +68,7 @@ class Stream {
   GstHarness *harness() const { return harness_.get(); }
   GstElement *element() const { return harness_.element(); }
   GstClockTime &time() { return time_; }
-  GstClockTime &distance() { return distance_; }  // of the next frames
+  GstClockTime &distance() { return distance_; }  // from the next frame to the one after it
   // Called for each frame that leaves, in the thread that brings it, and for each frame that the element has worked on.
   std::function<void()> &when_it_leaves() { return when_it_leaves_; }
   std::function<void()> &when_it_is_done() { return when_it_is_done_; }
@@ -191,7 +192,7 @@ TEST_F(FilterPusher, an_event_may_be_sent_while_a_message_is_posted) {
   for (const guint64 n : {2u, 3u, 4u}) EXPECT_EQ(stream.pull(), n);
 }
 
-// The events of a pad that leave it, by name, and the times of the frames in milliseconds.
+// Records the names of the events and the timestamps, in milliseconds, of the frames that leave a pad.
 class Leaving {
  public:
   explicit Leaving(GstElement *element) : pad_(gst_element_get_static_pad(element, "src")) {
@@ -227,7 +228,7 @@ class Leaving {
   std::vector<std::string> names_;
 };
 
-// Somebody who holds a frame waits for what needs the lock of whoever brings the next one, the event or the query.
+// Who holds frame 2 sends an event, which waits for the lock that the sender of the next frame, event or query holds.
 class FilterPusherHeld : public FilterPusher {
  protected:
   static Owned<GstCaps> other_caps(const Stream &stream) {
@@ -269,7 +270,7 @@ TEST_F(FilterPusherHeld, events_leave_behind_the_frame_in_their_order) {
   EXPECT_EQ(stream.push(), GST_FLOW_OK);
   EXPECT_TRUE(stream.event(gst_event_new_eos()));
   std::vector<std::string> names = leaving.names();
-  EXPECT_EQ(std::erase(names, "seen"), 1u);  // whose turn comes is not certain
+  EXPECT_EQ(std::erase(names, "seen"), 1u);  // its place is not certain
   EXPECT_EQ(names, (std::vector<std::string>{"2", "between", "segment", "gap", "3", "eos"}));
 }
 
@@ -300,12 +301,12 @@ TEST_F(FilterPusherHeld, frames_are_dropped_and_the_next_one_is_marked) {
     EXPECT_EQ(GST_BUFFER_PTS(out.get()), 4 * GST_MSECOND);
     EXPECT_TRUE(GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_DISCONT));
     EXPECT_EQ(stream.dropped(), 1);
-    EXPECT_EQ(stream.done(), pads_change ? 2 : 3);                             // it is not even begun
-    EXPECT_EQ(leaving.names(), (std::vector<std::string>{"seen", "2", "4"}));  // it left while 2 was held
+    EXPECT_EQ(stream.done(), pads_change ? 2 : 3);  // the dropped frame is not begun
+    EXPECT_EQ(leaving.names(), (std::vector<std::string>{"seen", "2", "4"}));  // "seen" left while 2 was held
   }
 }
 
-// However long it is held.
+// New caps wait for the next frame, however long the last one is held.
 TEST_F(FilterPusherHeld, another_format_comes_with_the_next_frame) {
   Stream stream;
   Leaving leaving(stream.element());
@@ -416,7 +417,7 @@ TEST_F(FilterPusherHeld, tags_outlive_a_flush_and_other_events_do_not) {
   EXPECT_EQ(leaving.names(), (std::vector<std::string>{"2", "segment", "tag", "3", "eos"}));
 }
 
-// The thread of the run before is still called with its frame when the next run begins, which gets a thread of its own later.
+// The old thread still has its frame when the next run begins. The new run gets a new thread later.
 TEST_F(FilterPusher, who_restarts_the_element_with_a_frame_gets_the_next_frames) {
   Stream stream;
   const Owned<GstCaps> caps(gst_pad_get_current_caps(stream.harness()->srcpad));
@@ -453,7 +454,7 @@ TEST_F(FilterPusher, who_stops_the_element_with_a_frame_does_not_stop_what_is_be
   EXPECT_EQ(stream.push(), GST_FLOW_FLUSHING);
 }
 
-// By another thread, or by who holds the frame.
+// The flush comes from another thread, or from whoever holds the frame.
 TEST_F(FilterPusher, a_flush_ends_while_a_frame_is_on_its_way) {
   for (const bool by_sink : {false, true}) {
     Stream stream;
@@ -494,7 +495,7 @@ TEST_F(FilterPusher, a_flush_ends_while_a_frame_is_on_its_way) {
   }
 }
 
-// The sink says that a frame would be late, or the clock does.
+// A QoS event of the sink, or the clock, shows that a frame is late.
 TEST_F(FilterPusher, a_frame_behind_a_gap_is_marked) {
   for (const bool by_clock : {false, true}) {
     Stream stream;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Every element in a stream that does not wait for it: GStreamer opens the pads before the start, so that frames, caps and other
-// events come while an element starts and stops.
+// Every element in a stream that does not wait for its start: GStreamer opens the pads before, so that frames, caps and
+// other events come while an element starts and stops.
 #include <gst/video/video.h>
 
 #include <atomic>
@@ -18,8 +18,8 @@ using namespace cudavision::test;
 
 class FilterRestarts : public ElementTest {};
 
-// Pushes frames of two sizes with boxes and their tracks, whatever comes of them. The pad has a template: GStreamer 1.22 asks a
-// pad without one for the caps of its stream, and uses them after the lock that protects them from the stream's thread.
+// Pushes frames of two sizes with boxes and track ids, whatever the result. The pad has a template: GStreamer 1.22 asks
+// a pad without one for its current caps, and uses them after it has released the lock that protects them.
 GstStaticPadTemplate source_template =
     GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
 class Stream {

@@ -137,8 +137,7 @@ TEST_F(FilterStates, a_stream_that_begins_while_the_element_starts_is_refused) {
 
 // The frame fails with an error that contains `word`; after NULL the element works again.
 void expect_failure_then_recovery(Harness *harness, const VideoFrame &frame, const std::string &words) {
-  // Copies that a failed synchronisation leaves queued are executed at the stop, so the memory must still
-  // exist.
+  // Copies that a failed synchronisation leaves queued are executed at the stop, so the memory must still exist.
   std::vector<std::uint8_t> bytes = frame.bytes();
   GstBuffer *buffer = gst_buffer_new_wrapped_full(static_cast<GstMemoryFlags>(0), bytes.data(), bytes.size(),
                                                   0, bytes.size(), nullptr, nullptr);
@@ -220,7 +219,7 @@ TEST_F(FilterStates, allocation_that_fails_in_playing_is_an_error) {
 TEST_F(FilterStates, every_launch_may_fail) {
   CUDAVISION_NEEDS_EMULATION();
   const VideoFrame frame("RGB", {34, 18});
-  // The luma, two kernels of Canny, and drawing.
+  // The launches: luma, two kernels of Canny, drawing.
   for (unsigned successes = 0; successes < 4; ++successes) {
     Harness harness;
     harness.work(frame);

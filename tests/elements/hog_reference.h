@@ -103,8 +103,7 @@ inline Boxes boxes_of(GstBuffer *buffer, const char *type = nullptr) {
   return boxes;
 }
 
-// Pushes one frame and returns its regions of interest. Stores the bytes of the output frame in *out unless
-// it is null.
+// Pushes one frame and returns its regions of interest. Stores the bytes of the output frame in *out unless it is null.
 inline Boxes boxes_from(Harness *hog, const VideoFrame &frame, VideoFrame *out = nullptr) {
   const Owned<GstBuffer> buffer = buffer_from(hog, frame);
   if (!buffer) return {};
@@ -124,8 +123,8 @@ inline testing::AssertionResult same_boxes(const Boxes &actual, const Boxes &exp
   return testing::AssertionSuccess();
 }
 
-// label: written with the score above the upper left corner of each box, or in it where the region has no room above, as
-// black text on the colour of the box, or white text on a dark one. Empty: boxes without labels.
+// label: the text that is written with the score above the upper left corner of each box, or in the box if the region
+// has no room above. It is black on the colour of the box, or white on a dark one. Empty: no labels.
 inline VideoFrame with_boxes(const VideoFrame &frame, const Boxes &boxes, std::uint32_t argb, int line_width,
                              Part part = {}, const std::string &label = "person") {
   std::vector<Primitive> primitives;

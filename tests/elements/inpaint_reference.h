@@ -35,8 +35,7 @@ VideoFrame with_filled(const VideoFrame &frame, const Picture &mask, const Inpai
 // A mask that is 255 in the regions and 0 elsewhere. The regions must lie in the frame.
 Picture mask_of(Size size, const std::vector<Region> &regions);
 
-// Pushes one frame into the appsrc `in` of the pipeline and returns the bytes that arrive at the appsink
-// `out`.
+// Pushes one frame into the appsrc `in` of the pipeline and returns the bytes that arrive at the appsink `out`.
 std::vector<std::uint8_t> through(const Owned<GstElement> &pipeline, const VideoFrame &frame);
 
 }  // namespace cudavision::test

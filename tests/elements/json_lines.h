@@ -57,8 +57,7 @@ std::vector<std::string> lines(const std::string &file);
 
 class JsonHarness {
  public:
-  // Makes an element with these properties that writes to `location`, or to a temporary file if that is
-  // empty.
+  // Makes an element with these properties that writes to `location`, or to a temporary file if that is empty.
   explicit JsonHarness(const std::string &properties = "", const std::string &location = "");
   ~JsonHarness() { gst_harness_teardown(harness_); }
   JsonHarness(const JsonHarness &) = delete;

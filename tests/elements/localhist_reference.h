@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The expected results of cudalocalhist: the definition of local histograms, and its maps painted pixel by
-// pixel.
+// The expected results of cudalocalhist: the definition of local histograms, and its maps painted pixel by pixel.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +23,7 @@ struct DefinedMap {
 };
 DefinedMap defined_map(const Picture &picture, const LocalHistParams &params,
                        const std::vector<double> &model = {});
-// The shares of a region's histogram.
+// The model of a region: the share of each bin in the region's histogram.
 std::vector<double> defined_model(const Picture &picture, const LocalHistParams &params, Region region);
 
 // The frame with the painted map of a part: the dominant bins as hues, and their shares as brightness.

@@ -56,7 +56,7 @@ TEST_F(Soak, nothing_grows) {
                                         : 20000) /
                       kCycle;
   const long early_cycle = std::max(1l, cycles / 10), frames = cycles * kCycle;
-  // Without labels: that of a track with a longer id has more letters, which take more memory on the device.
+  // Without labels: ids of tracks grow longer, and longer labels take more memory on the device.
   std::string chain;
   for (const std::string &use : every_element(
            {.own = {

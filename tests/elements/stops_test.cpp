@@ -61,7 +61,7 @@ void add_keypoints(GstBuffer *frame, GstCudaVisionKeypoint keypoint, int count, 
   repeat(frame, one, times);
 }
 
-// Across a frame of any size, from far outside.
+// Adds lines that cross a frame of any size and begin and end far outside.
 void add_lines(GstBuffer *frame) {
   const Owned<GstBuffer> one = no_pixels();
   const std::vector<GstCudaVisionLine> lines(100000, {0, 1, 1, -27900, -27800, 28000, 28000});
@@ -69,7 +69,7 @@ void add_lines(GstBuffer *frame) {
   repeat(frame, one, 20);
 }
 
-// One region with a long list of them. Strings with control characters take longest to write.
+// Adds one region with a long list of parameters. Strings with control characters take longest to write.
 void add_parameters(GstBuffer *frame) {
   GstVideoRegionOfInterestMeta *region =
       gst_buffer_add_video_region_of_interest_meta(frame, "car", 1, 2, 3, 4);
@@ -181,7 +181,8 @@ TEST_P(Stops, frame_is_given_up_at_once) {
   Stream stream(work);
   Owned<GstBuffer> buffer = stream.frame();
   work.add(buffer.get());
-  // GStreamer takes long to free long lists. Who draws needs a frame without another reference.
+  // Keeps a reference, because GStreamer takes long to free long lists. Elements that draw need a frame without a
+  // second owner.
   const Owned<GstBuffer> kept(work.has_backend ? nullptr : gst_buffer_ref(buffer.get()));
   GstFlowReturn result = GST_FLOW_OK;
   std::thread streaming([&] { result = stream.push(std::move(buffer)); });

@@ -33,8 +33,7 @@ using Owned = std::unique_ptr<T, Unref>;
 // The longest wait for anything that comes by itself: far longer than it takes on a slow machine with sanitizers.
 constexpr GstClockTime kPatience = 600 * GST_SECOND;
 
-// An element or a pipeline in gst-launch-1.0's syntax, with its own bus. Fails the test if the description is
-// refused.
+// An element or a pipeline in gst-launch-1.0's syntax, with its own bus. Fails the test if the description is refused.
 Owned<GstElement> parse(const std::string &description);
 // The reason why gst-launch-1.0 refuses the description; empty if it is accepted.
 std::string why_refused(const std::string &description);
@@ -69,8 +68,7 @@ testing::AssertionResult is(const std::optional<Complaint> &complaint, GQuark do
 // it does not take all of them.
 unsigned take_glib_complaints();
 
-// Injected failures of the emulated CUDA are cleared before each test; after it, nothing may be left
-// allocated.
+// Injected failures of the emulated CUDA are cleared before each test; after it, nothing may be left allocated.
 class ElementTest : public testing::Test {
  protected:
   void SetUp() override;

@@ -39,7 +39,7 @@ class TrackHarness {
   void follow(int frames_a_second);
 
   Owned<GstBuffer> exchange(Owned<GstBuffer> buffer);
-  // The same with a timestamp of one's own.
+  // Like exchange(), with this timestamp.
   Owned<GstBuffer> exchange_at(GstClockTime pts, Owned<GstBuffer> buffer);
   // The estimates of the boxes whose tracks are confirmed, in the order of the boxes.
   std::vector<std::optional<Estimate>> track(const std::vector<Box> &boxes, const char *type = "person");
@@ -57,7 +57,7 @@ void add_track(GstBuffer *buffer, const Box &box, guint64 track, const char *typ
 Owned<GstBuffer> frame_with(const std::vector<Box> &boxes, const char *type = "person");
 std::vector<GstVideoRegionOfInterestMeta *> regions_of(const Owned<GstBuffer> &buffer);
 std::optional<Estimate> estimate_of(GstVideoRegionOfInterestMeta *region);
-// Of all regions with an id, in their order.
+// The ids of all regions that have one, in the order of the regions.
 std::vector<guint64> ids_of(const Owned<GstBuffer> &buffer);
 
 }  // namespace cudavision::test

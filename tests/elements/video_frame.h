@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A video frame of any format in host memory. The test knows all of its bytes: samples, padding and guard
-// bytes.
+// A video frame of any format in host memory. The test knows all of its bytes: samples, padding and guard bytes.
 #pragma once
 
 #include <gst/video/video.h>

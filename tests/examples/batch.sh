@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tests the example batch: a run that is killed ten times ends as one that is not disturbed, and whatever is wrong with a video,
-# the disk or the command is said and leaves nothing half.
+# Tests the example batch: a run that is killed ten times ends as one that is not disturbed, and whatever is wrong with
+# a video, the disk or the command is reported and leaves nothing half-written.
 #
 #   batch.sh PYTHON FOLDER_OF_BATCH PLUGIN_FOLDER     PYTHON: `missing` skips
 set -euo pipefail
@@ -30,11 +30,11 @@ while ((killed < 10)); do
   sleep "0.$((RANDOM % 7 + 2))"
   if kill -9 "$process" 2>/dev/null; then killed=$((killed + 1)); fi
   wait "$process" 2>/dev/null || true
-  # what has its final name is complete at every moment
+  # a file with its final name is complete at every moment
   for result in "$root/killed"/*.jsonl; do [[ ! -e $result ]] || cmp "$result" "$root/plain/${result##*/}"; done
   left=("$root/killed"/.*.part)
   [[ ! -e ${left[0]} ]] || hit=$((hit + 1))
-  # so that there is something left to be killed
+  # removes results, so that the next run has something left to do
   (($(count_results "$root/killed") < 6)) || rm -f "$root/killed"/*[0-7].made.json "$root/killed"/vtest*
 done
 echo "$hit of the ten were in the middle of a video"
@@ -121,7 +121,7 @@ only_results "$root/some"
 expect 1 run --elements "$quick" --output "$root/some" --retries 0 "$bad/videos"
 if grep 'again' "$root/err"; then exit 1; fi
 says '0 videos done in .* 2 done before'
-# without a frame
+# a video without a frame
 frames_at=$(grep -abo movi "$root/videos/made1.avi" | head -n 1 | cut -d: -f1)
 head -c $((frames_at + 100)) "$root/videos/made1.avi" >"$bad/none.avi"
 expect 1 run --elements "$quick" --output "$root/some" "$bad/none.avi"
@@ -139,7 +139,7 @@ only_results "$root/some"
 
 echo "== signals"
 for signal in TERM INT; do
-  # an interactive shell's ^C reaches the program; a script's `&` would let it ignore SIGINT
+  # ^C in an interactive shell reaches the program, but `&` in a script would make it ignore SIGINT
   "$python" -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); os.execvp(sys.argv[1], sys.argv[1:])' \
     "${batch[@]}" --elements "identity sleep-time=100000" --output "$root/signal" "$root/videos" >"$root/out" 2>"$root/err" &
   process=$!
@@ -159,7 +159,7 @@ echo "== the dead are cleaned up after"
 process=$!
 wait_for running_parts "$root/dead"
 "${batch[@]}" --elements "identity" --output "$root/dead" "$root/odd/a" >/dev/null 2>&1
-running_parts "$root/dead"  # those of the living stay
+running_parts "$root/dead"  # the parts of the living process stay
 kill -9 "$process"
 wait "$process" 2>/dev/null || true
 expect 0 run --elements "$quick" --output "$root/dead" "$root/odd/a"
@@ -168,7 +168,8 @@ only_results "$root/dead"
 echo "== more videos than open files"
 mkdir "$root/many"
 for ((i = 0; i < 80; ++i)); do ln "$root/videos/made1.avi" "$root/many/$i.avi"; done
-(ulimit -n 64; expect 0 run --jobs 1 --elements "$quick" --output "$root/files" "$root/many")  # no open file is left behind
+# no open file is left behind
+(ulimit -n 64; expect 0 run --jobs 1 --elements "$quick" --output "$root/files" "$root/many")
 says '80 videos done'
 
 echo "== signals between one video and the next"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests what of a camera's address the example batch shows, and how it reads lists. batch_addresses.sh runs it, in an empty folder."""
+"""Tests what of a camera's address the example batch shows, and how it reads lists. batch_addresses.sh runs it, in an
+empty folder."""
 import itertools
 import os
 import pathlib
@@ -24,7 +25,7 @@ def addresses_with(secret, place):
 for secret, place in itertools.product(SECRETS, PLACES):
     for uri in addresses_with(secret, place):
         shown, name = addresses.public(uri), videos.Camera(uri.replace(" ", "")).name
-        # letters of the secret that no other part of the address has
+        # only letters of the secret that no other part of the address has
         for word in [secret, "ss", "geheim", "pä"]:
             if word in secret and len(word) > 1 and word not in place:
                 assert word not in shown.split("://", 1)[1], (uri, shown)
@@ -62,13 +63,14 @@ found, unusable = read("a rtsp://b/1", more=["rtsp://u:geheim@b/1", "rtsp://u:an
 assert len(found) == 2 and unusable[0].startswith("input 3: ") and "input 2" in unusable[0] and "geheim" not in unusable[0], unusable
 found, unusable = read(b"b\xff\x1b[31m rtsp://b/1", b"rtsp://b/\xff")
 assert found == [("b\\xff\\x1b[31m", "rtsp://b/1")] and len(unusable) == 1, (found, unusable)
-# names that differ have results that differ
+# different names have different results
 names = {videos.Camera(f"{name} rtsp://a/1").name for name in ("a b".replace(" ", c) for c in "_-/.:")}
 assert len(names) == 5
 
 os.mkdir("rtsp:")
 pathlib.Path("rtsp:/film.avi").touch()
 found, unusable = videos.videos(["rtsp://film.avi", "rtsp:/film.avi", "rtsp://u:geheim@h/film.avi"])
-assert [v.path for v in found] == [os.path.abspath("rtsp:/film.avi")], found  # a file may be called so
+# a file may have a name that looks like an address
+assert [v.path for v in found] == [os.path.abspath("rtsp:/film.avi")], found
 assert unusable == [("input 3", unusable[0][1])] and "geheim" not in unusable[0][1]
 print("addresses are shown without passwords")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tests that passwords in the addresses of cameras reach neither the results nor a text of the example batch, and that no camera
-# gets lost.
+# Tests that passwords in the addresses of cameras reach neither the results nor a text of the example batch, and that
+# no camera gets lost.
 #
 #   batch_addresses.sh PYTHON FOLDER_OF_BATCH PLUGIN_FOLDER     PYTHON: `missing` skips
 set -euo pipefail
@@ -12,12 +12,12 @@ unset GST_PLUGIN_SYSTEM_PATH_1_0 GST_REGISTRY_FORK  # all elements of GStreamer,
 tests=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
 (mkdir "$root/lists"; cd "$root/lists"; PYTHONPATH=$examples "$python" "$tests/batch_addresses.py")
 
-# no_secret: the last run has said none of the words that the addresses below hide.
+# no_secret: fails if the output or the results of the last run hold a word that the addresses below hide.
 no_secret() {
   if grep -rE 'xyz[a-z]{3}|%40|%2F' "$root/out" "$root/err" "$root/results"; then return 1; fi >&2
   if find "$root/results" -name '*xyz*' | grep .; then return 1; fi >&2
 }
-# connect: runs until the cameras of the list have failed.
+# connect: runs until the cameras of the list have failed to connect.
 connect() {
   : >"$root/err"
   "${batch[@]}" "${usage[@]}" --stall-timeout 5 "$root/cameras.txt" >"$root/out" 2>"$root/err" &
@@ -88,9 +88,9 @@ for address in "${addresses[@]}"; do
   no_secret
   expect 2 run "${usage[@]}" "$address and a space xyzabc"
   no_secret
-  expect 2 run "${usage[@]}" "${address/:\/\//:}"  # no such list
+  expect 2 run "${usage[@]}" "${address/:\/\//:}"  # a name that is no list
   no_secret
-  expect 1 run --elements identity --output "$root/results" "$address"  # without --cameras
+  expect 1 run --elements identity --output "$root/results" "$address"  # an address without --cameras
   says 'failed: input 1: this is an address'
   no_secret
   printf '%s\n' "$address" >"$root/list.txt"

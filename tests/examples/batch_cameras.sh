@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tests the example batch with a camera: an RTSP server that is killed and comes back, and a program that is killed, too.
+# Tests the example batch with a camera: an RTSP server that is killed and comes back, and a batch.py that is killed,
+# too.
 #
 #   batch_cameras.sh PYTHON FOLDER_OF_BATCH PLUGIN_FOLDER     PYTHON: `missing` skips
 set -euo pipefail
@@ -33,7 +34,7 @@ server.attach(None)
 print(server.get_bound_port(), flush=True)
 GLib.MainLoop().run()
 END
-# camera PORT: 0 is any. Sets $camera, its process.
+# camera PORT: starts a camera, whose process is $camera, at the port; 0 means any port.
 camera() {
   : >"$root/port"
   "$python" "$root/camera.py" "$1" >"$root/port" 2>/dev/null &
@@ -41,7 +42,7 @@ camera() {
   processes+=("$camera")
   wait_for test -s "$root/port"
 }
-# watch: sets $watcher.
+# watch: starts batch.py, whose process is $watcher.
 watch() {
   "${batch[@]}" --cameras --rotate 2 --stall-timeout 5 --elements "cudahistogram display=false" --output "$root/parts" "$root/cameras.txt" \
     >"$root/out" 2>"$root/err" &
@@ -51,7 +52,7 @@ watch() {
 parts() { compgen -G "$root/parts/door.*.jsonl" | wc -l; }
 has_parts() { (($(parts) >= $1)); }
 writes() { [[ -n $(find "$root/parts" -name '.*.part' -size +2k) ]]; }
-# Pauses the watcher in the middle of a part; between two parts it goes on.
+# Stops the watcher while it writes a part; if it was between two parts, lets it go on and fails.
 pauses_in_a_part() {
   kill -STOP "$watcher"
   sleep 0.1
@@ -106,7 +107,7 @@ if grep -r secret "$root/parts" "$root/out" "$root/err"; then exit 1; fi
 for part in "$root"/parts/*.jsonl; do
   jq -es 'length > 0 and all(.[]; .source == "door" and .utc >= "2026" and .tensors[0].sum == 19200) and .[0].frame == 0' "$part" >/dev/null
 done
-# No pause where one part follows another in one connection, at 30 frames a second. On a busy machine the queue before the
+# At 30 frames a second there is no gap between two parts of one connection. On a busy machine the queue before the
 # elements may drop a frame or two.
 cat "$root"/parts/*.jsonl | jq -s '[.[] | .pts] | [., .[1:]] | transpose | map(select(.[1] != null) | .[1] - .[0]) |
   {connections: (map(select(. < 0)) | length + 1), longest: (map(select(. > 0)) | max)}' -c | tee "$root/gaps"

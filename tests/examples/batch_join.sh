@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tests what joins the results of the example batch: the queries for DuckDB, join.py and Parquet, on lines whose people are known
-# and on the results of three shards. Installs DuckDB and others from PyPI.
+# Tests what joins the results of the example batch: the queries for DuckDB, join.py and Parquet, on lines whose people
+# are known and on the results of three shards. Installs DuckDB and others from PyPI.
 #
 #   batch_join.sh PYTHON FOLDER_OF_BATCH PLUGIN_FOLDER     PYTHON: `missing` skips
 set -euo pipefail
@@ -11,7 +11,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/batch_tools.sh"
 use_pypi numpy duckdb pyarrow pandas matplotlib
 batch=("$venv/bin/python" "$examples/batch.py")
 
-# query FILE: the rows as CSV.
+# query FOLDER FILE: runs the query of a file, and prints the rows as CSV.
 query() { (cd "$root/$1" && "$venv/bin/python" -c 'import duckdb, sys; duckdb.sql(open(sys.argv[1]).read()).write_csv("/dev/stdout")' "$examples/$2"); }
 
 echo "== known people"
@@ -29,11 +29,11 @@ def write(name, lines):
         file.writelines(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
 
 second = 10**9
-# 0 is a box without a track; in the second minute there is a car, and in the third nobody
+# id 0 stands for a box without a track; the second minute has a car, and the third nobody
 write("a.0", [line("a", 0, 0, [1, 2, 0]), line("a", 1, 59 * second, [2, 3]), line("a", 2, 61 * second, [3]),
               line("a", 3, 62 * second, []) | {"regions": [{"type": "car", "params": {"tracking": {"id": 9}}}]},
               line("a", 4, 121 * second, []), line("a", 5, 3661 * second, [7])])
-# a camera: two files of one minute
+# a camera with two files that share a minute
 write("b.1", [line("b", 0, 5, [1], utc="2026-11-23T23:59:01.5Z"), line("b", 1, 6, [1, 4], utc="2026-11-23T23:59:59.999999999Z")])
 write("b.2", [line("b", 0, 7, [5], utc="2026-11-23T23:59:59.999999999Z"), line("b", 1, 8, [5], utc="2026-11-24T00:00:00.000000000Z")])
 END
@@ -47,7 +47,8 @@ b,2026-11-24T00:00,1
 END
 query known people_a_minute.sql | diff "$root/expected" -
 sed 's/"source":"a"/"source":"private"/' "$root/known/results/a.0.jsonl" >"$root/private.jsonl"
-ln -s "$root/private.jsonl" "$root/known/results/link.jsonl"  # in a shared folder, somebody may make a link to another's file
+# in a shared folder, somebody may make a link to another's file
+ln -s "$root/private.jsonl" "$root/known/results/link.jsonl"
 mkfifo "$root/known/results/pipe.jsonl"
 "$venv/bin/python" "$examples/join.py" "$root/known/results" "$root/known/joined" >/dev/null
 diff "$root/expected" "$root/known/joined/people.csv"

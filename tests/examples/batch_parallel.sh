@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tests parallel.sh of the example batch: with more arguments than a variable holds, with arguments that a shell would change, and
-# its exit status.
+# Tests parallel.sh of the example batch: with more arguments than a variable holds, with arguments that a shell would
+# change, and its exit status.
 #
 #   batch_parallel.sh PYTHON FOLDER_OF_BATCH PLUGIN_FOLDER     PYTHON: `missing` skips
 set -euo pipefail
@@ -12,7 +12,7 @@ parallel --version 2>/dev/null | grep '^GNU parallel' >/dev/null || { echo "skip
 mkdir "$root/bin" "$root/videos" "$root/tmp"
 export TMPDIR=$root/tmp
 ln -s "$python" "$root/bin/python3"
-export PATH=$root/bin:$PATH  # of batch.py's first line
+export PATH=$root/bin:$PATH  # the first line of batch.py finds python3 there
 batch=("$examples/parallel.sh")
 
 echo "== twelve thousand videos of long names, most of which are missing"

@@ -55,7 +55,7 @@ pods = [spec["spec"]["template"]["spec"] for path in sorted((examples / "batch" 
 assert len(pods) == 2
 for pod in pods:
     assert list(faults_of(pod)) == [], list(faults_of(pod))
-    for key in pod["securityContext"].keys() - {"fsGroup", "fsGroupChangePolicy"}:  # without any of these it is found
+    for key in pod["securityContext"].keys() - {"fsGroup", "fsGroupChangePolicy"}:  # without any key, a fault is found
         changed = copy.deepcopy(pod)
         del changed["securityContext"][key]
         assert list(faults_of(changed)), key

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tests what the example batch shows on a terminal: a line that says how far the run is. It is skipped where no terminal can
-# be had, as in a root folder without /dev/pts.
+# Tests what the example batch shows on a terminal: a line that says how far the run is. It is skipped where there is no
+# terminal, as in a root folder without /dev/pts.
 #
 #   batch_progress.sh PYTHON FOLDER_OF_BATCH PLUGIN_FOLDER     PYTHON: `missing` skips
 set -euo pipefail

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tests the example batch in a folder of results that others may write to: whatever they put there, the run goes on, writes through
-# no link, and deletes nothing but what belongs to the video in question. Root also tests two users.
+# Tests the example batch in a folder of results that others may write to: whatever they put there, the run goes on,
+# writes through no link, and deletes nothing but what belongs to the video in question. Root also tests two users.
 #
 #   batch_shared.sh PYTHON FOLDER_OF_BATCH PLUGIN_FOLDER     PYTHON: `missing` skips
 set -euo pipefail
@@ -56,7 +56,7 @@ for text in '..\n' '.\n' '/\n' "$finished\n" "$other.made.json\n" "$victim\n" ".
   only_results "$results"
 done
 fresh; head -c 3000000 /dev/zero >"$results/.$name.lock"; both_done
-fresh; ln "$victim" "$results/.$name.lock"; both_done  # another name of a file is not written to
+fresh; ln "$victim" "$results/.$name.lock"; both_done  # a file with a second name is not written to
 
 echo "== links where files are written"
 for suffix in jsonl made.json; do
@@ -64,7 +64,7 @@ for suffix in jsonl made.json; do
   fresh; mkfifo "$results/$name.$suffix"; both_done; both_results
   fresh; mkdir "$results/$name.$suffix"; one_fails "$suffix: "
 done
-# The names of the parts follow from the number of the process, which exec keeps.
+# The names of the parts contain the process id, which exec keeps.
 host=$(hostname | tr -cd '[:alnum:]-')
 for make in "ln -s $victim" "ln $victim" mkfifo mkdir; do
   fresh
@@ -73,7 +73,7 @@ for make in "ln -s $victim" "ln $victim" mkfifo mkdir; do
   bash -c 'for suffix in jsonl made; do $1 "$2.$3-$$-0.$suffix.part"; done; exec timeout --foreground 60 "${@:4}"' - "$make" "$results/.$name" "$host" \
     "${batch[@]}" "${quick[@]}" >"$root/out" 2>"$root/err" || status=$?
   [[ $status == 0 ]]
-  # timeout is the process whose number that was: the same with the program itself
+  # The process id in those names was that of timeout: now the same with the id of the program itself.
   # shellcheck disable=SC2016
   bash -c 'for suffix in jsonl made; do $1 "$2.$3-$$-0.$suffix.part"; done; exec "${@:4}"' - "$make" "$results/.$other" "$host" \
     "${batch[@]}" "${quick[@]}" --tensor-data full >"$root/out" 2>"$root/err"
@@ -153,16 +153,16 @@ unharmed
 ((EUID == 0)) || { echo "the shared folder holds; two users were not tried, which needs root"; exit 0; }
 echo "== two users"
 command -v setpriv >/dev/null || { echo "no setpriv (Debian: util-linux)"; exit 1; }
-# Copies: a clone in root's home, as in a fresh root folder, is no other user's to read.
+# Copies the product: other users cannot read a clone in root's home.
 mkdir "$root"/product "$root"/product/{plugin,meta,system}
 cp -r "$examples" "$root/product/batch"
 cp "$examples"/../*.py "$root/product"
 cp "$plugins"/*.so "$root/product/plugin"
-cp -P "$plugins"/../meta/lib*.so* "$root/product/meta" 2>/dev/null || true  # folders of objects are left out
+cp -P "$plugins"/../meta/lib*.so* "$root/product/meta" 2>/dev/null || true  # skips folders of objects
 batch=("$python" "$root/product/batch/batch.py")
 export GST_PLUGIN_PATH_1_0=$root/product/plugin LD_LIBRARY_PATH=$root/product/meta
 if [[ -n ${GST_PLUGIN_SYSTEM_PATH_1_0:-} ]]; then
-  cp -P "$GST_PLUGIN_SYSTEM_PATH_1_0"/* "$root/product/system"  # links
+  cp -P "$GST_PLUGIN_SYSTEM_PATH_1_0"/* "$root/product/system"  # copies links as links
   export GST_PLUGIN_SYSTEM_PATH_1_0=$root/product/system
 fi
 if [[ -n ${LD_PRELOAD:-} ]]; then
@@ -184,7 +184,7 @@ shared() { rm -rf "$results"; mkdir "$results"; chgrp 54000 "$results"; chmod "$
 for mode in 1777 3770 2770 0777; do
   echo "mode $mode"
   shared "$mode"
-  # locks that only their owner may open
+  # locks that only user 54321 may open
   install -o 54321 -g 54321 -m 600 /dev/null "$results/.$other.lock"
   install -o 54321 -g 54321 -m 600 /dev/null "$results/.x.lock"
   expect 1 as 54322 022 "${batch[@]}" "${quick[@]}"
@@ -195,8 +195,9 @@ for mode in 1777 3770 2770 0777; do
   [[ -e $results/.x.lock ]]
   expect 0 as 54322 022 "${batch[@]}" "${quick[@]}"
   says '^0 videos done .* 2 done before'
-  # other elements: where only the owner may replace a file, the other user's run says so
-  install -o 54321 -g 54321 -m 644 /dev/null "$results/.$other.lock"  # of a dead process, and enough to lock it
+  # with other elements: where only the owner may replace a file, the other user's run reports that
+  install -o 54321 -g 54321 -m 644 /dev/null "$results/.$other.lock"  # of a dead process; locking needs no more
+
   status=0
   as 54322 077 "${batch[@]}" "${quick[@]}" --tensor-data full || status=$?
   case $mode in

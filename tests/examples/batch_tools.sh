@@ -17,7 +17,7 @@ make_videos() {
 
 run() { "${batch[@]}" "$@" >"$root/out" 2>"$root/err" </dev/null; }
 
-# expect STATUS COMMAND...: the exit status is this one.
+# expect STATUS COMMAND...: runs the command, whose exit status must be STATUS.
 expect() {
   local wanted=$1 status=0
   shift
@@ -25,7 +25,7 @@ expect() {
   [[ $status == "$wanted" ]] || { echo "exit status $status, not $wanted: $*" >&2; cat "$root/out" "$root/err" >&2; return 1; }
 }
 
-# says PATTERN [FILE]: the last run, or another file, says so.
+# says PATTERN [FILE]: the output of the last run, or another file, has the pattern.
 says() { grep -qE -- "$1" "${2:-$root/out}" || { echo "not said: $1" >&2; cat "${2:-$root/out}" >&2; return 1; }; }
 
 count_done() { grep -oE '^[0-9]+ videos done' "$root/out" | cut -d' ' -f1; }
@@ -38,7 +38,7 @@ only_results() {
   for record in "$1"/*.jsonl; do [[ ! -e $record || -e ${record%.jsonl}.made.json ]] || { echo "no record: $record" >&2; return 1; }; done
 }
 
-# same_results FOLDER FOLDER: every file has the same bytes, and there are no others.
+# same_results FOLDER FOLDER: both folders have the same files with the same bytes.
 same_results() {
   only_results "$1" && only_results "$2" && diff -r "$1" "$2" &&
     cmp <(cat "$1"/*.jsonl | sort) <(cat "$2"/*.jsonl | sort)

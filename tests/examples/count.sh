@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tests the examples count.py and count.cpp on OpenCV's video of a street: both give the same, and what was counted by hand.
+# Tests the examples count.py and count.cpp on OpenCV's video of a street: both count the same, as was counted by hand.
 #
 #   count.sh PYTHON FOLDER_OF_EXAMPLES PLUGIN_FOLDER PROGRAM     PYTHON: `missing` skips
 set -euo pipefail
@@ -10,10 +10,10 @@ video=${CUDAVISION_TEST_DATA:-/usr/share/doc/opencv-doc/examples/data}/vtest.avi
 [[ -e $video ]] || { echo "skipped: no $video (Debian: opencv-doc)"; exit 77; }
 source="filesrc location=$video ! decodebin"
 
-# The crossings of the path, counted by hand in slices of the video through the line: the frames, numbered from 0, and the
-# direction in the picture. The element counts somebody at frame 148, too, who passes beyond the upper end of the line: the
-# detector's box reaches over it.
-# left: five; right: six. Versions of the decoder differ in some pixels, so one more or less is allowed.
+# People who cross the path, counted by hand in slices of the video through the line, by direction in the picture: five
+# to the left, six to the right. The element also counts somebody at frame 148 who passes beyond the upper end of the
+# line, over which the detector's box reaches. Versions of the decoder differ in some pixels, so one more or less is
+# allowed.
 "$python" "$examples/count/count.py" "$source" "$examples/count/street.json" "$root/events.jsonl" | tee "$root/minutes.csv"
 sum() { awk -F, -v direction="to the $1 of the picture" '$2 == "path" && $3 == direction { n += $4 } END { print n + 0 }' "$root/minutes.csv"; }
 left=$(sum left) right=$(sum right)

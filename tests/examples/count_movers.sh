@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tests the example count_movers.py with a ball that flies over a uniform background, and with a still
-# picture.
+# Tests the example count_movers.py with a ball that flies over a uniform background, and with a still picture.
 #
 #   count_movers.sh PYTHON EXAMPLE PLUGIN_FOLDER     PYTHON: `missing` skips
 set -euo pipefail

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tests the example face_identification with generated pictures, and with the AT&T faces if they are
-# available.
+# Tests the example face_identification with generated pictures, and with the AT&T faces if they are available.
 #
 #   face_identification.sh PROGRAM PYTHON
 #

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What a new user tries in the first half hour: a camera, pictures of every element at three sizes, JSON, and Python. Run by
-# meson, or by hand to look at the pictures.
+# What a new user tries in the first half hour: a camera, pictures of every element at three sizes, JSON, and Python.
+# Run by meson, or by hand to look at the pictures.
 #
 #   first_half_hour.sh PYTHON SOURCE_FOLDER TRAIN_HOG PLUGIN_FOLDER [PICTURES]     PYTHON: `missing` skips
 #
@@ -46,7 +46,7 @@ for size in 320x240 1920x1080 3840x2160; do
     rm -f "$root"/frame.*.png
   done
 done
-# Each differs from the picture that nothing was drawn on, but for the small one of people, who are too small there to be found.
+# All pictures of a size differ: each element draws something. At 320x240, people are too small to be found.
 for size in 320x240 1920x1080 3840x2160; do
   different=$(md5sum "$pictures"/*."$size".png | cut -d' ' -f1 | sort -u | wc -l)
   ((different == ${#elements[@]} || (different == ${#elements[@]} - 1 && ${size%x*} == 320))) ||

@@ -16,12 +16,12 @@ root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 pictures=$source/gst/docs/pictures
 
-# A browser loads them all: they are small.
+# A browser loads all of these pictures, so they must be small.
 bytes=$(cat "$pictures"/*.webp | wc -c)
 echo "$bytes bytes in all"
 ((bytes < 3000000))
 
-# Each is named with its source, and shown in a page: that of its element, or the README once that links to the pages.
+# README.md names each picture and its source. Its element's page shows it, or the main README once that links to pages.
 for picture in "$pictures"/*.webp; do
   name=$(basename "$picture" .webp)
   grep -qF "\`$name.webp\`" "$pictures/README.md" || { echo "$pictures/README.md does not name $name.webp"; exit 1; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tests that the examples read nothing but the file that they were given: files with the names of videos that ask for other files
-# and addresses cause no request, and nobody else's video gets into a result.
+# Tests that the examples read nothing but the file that they were given: files with the names of videos that ask for
+# other files and addresses cause no request, and nobody else's video gets into a result.
 #
 #   one_file.sh PYTHON SOURCE_FOLDER PLUGIN_FOLDER PLAYER     PYTHON: `missing` skips; PLAYER: one_file_player.cpp
 set -euo pipefail
@@ -36,7 +36,7 @@ for name in hls id3 multipart; do
   grep -q "$name\|segment" "$root/log" || { echo "no request for $name: the test proves nothing" >&2; exit 1; }
   rm "$root/log"
 done
-play "$root/asking/local.mp4"  # the private video
+play "$root/asking/local.mp4"  # the playlist works without protection: the private video plays
 playlist=http://127.0.0.1:$(cat "$root/port")/local.m3u8
 timeout 20 gst-launch-1.0 -q uridecodebin uri="$playlist" ! videoconvert ! fakesink
 rm "$root/log"
@@ -81,11 +81,11 @@ for file in "$root/asking"/{hls,id3,multipart,local,dash,smooth}.*; do
   nothing_shown "$python" "$examples/read_metas.py" "$pipeline ! videoconvert"
   nothing_shown "$python" "$examples/first_steps/lines.py" "$pipeline ! videoconvert"
 done
-# These two wait ten seconds for a frame.
+# These two examples wait ten seconds for a frame.
 nothing_shown "$python" "$examples/vanishing_point.py" "$root/asking/hls.mp4"
 nothing_shown "$python" "$examples/count_movers.py" "filesrc location=$root/asking/hls.mp4 ! decodebin"
-# Every example that starts a pipeline is protected. frames.py protects those that import it, and face_identification.cpp decodes
-# no file. The scripts source one_file.sh. live.py protects what it imports.
+# Every example that starts a pipeline is protected. frames.py protects those that import it, and
+# face_identification.cpp decodes no file. The scripts source one_file.sh. live.py protects what it imports.
 unprotected=$(grep -rlE 'parse_launch|gst-launch-1.0 ' "$examples" --include='*.py' --include='*.cpp' --include='*.h' --include='*.sh' |
   xargs grep -LE '^from frames import|read_nothing_else\(\)|source .*one_file.sh' | grep -vE '/face_identification.cpp$|/live/(elements|sources).py$' || true)
 [[ -z $unprotected ]] || { echo "not protected: $unprotected" >&2; exit 1; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tests the example own_detector.py on OpenCV's video of a street: boxes of OpenCV's detector on every third frame, predictions
-# on the others, the same ids on both, and drawn boxes.
+# Tests the example own_detector.py on OpenCV's video of a street: boxes of OpenCV's detector on every third frame,
+# predictions on the others, the same ids on both, and drawn boxes.
 #
 #   own_detector.sh PYTHON FOLDER_OF_EXAMPLES PLUGIN_FOLDER     PYTHON: `missing` skips
 set -euo pipefail
@@ -17,7 +17,7 @@ source="filesrc location=$video ! decodebin ! identity eos-after=20"
 "$python" - "$root" <<'END'
 import json, sys
 
-# The last frame that the decoder gives back may be one of the end of the video.
+# The decoder may return a frame of the end of the video as the last one, so only 18 lines are read.
 lines = [json.loads(line) for line in open(f"{sys.argv[1]}/boxes.json")][:18]
 assert len(lines) == 18, len(lines)
 seen, predicted = set(), set()

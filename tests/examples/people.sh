@@ -9,11 +9,11 @@ source "$(dirname "${BASH_SOURCE[0]}")/python_plugin.sh"
 video=${CUDAVISION_TEST_DATA:-/usr/share/doc/opencv-doc/examples/data}/vtest.avi
 [[ -e $video ]] || { echo "skipped: no $video (Debian: opencv-doc)"; exit 77; }
 
-# Counted by hand, in slices of the video through the line and in frames around each crossing: five people walk over it to
-# the left of the picture, which is the right of the line, and six to the right of the picture. Versions of the decoder
-# differ in some pixels, so one more or less is allowed. On 2026-11-27 the program counted 5 and 7, as its page says: at
-# frame 148 somebody passes beyond the end of the line, whose box reaches over it. Here it gets every second frame:
-# count.sh counts over the same line in all of them.
+# Counted by hand, in slices of the video through the line and in frames around each crossing: five people walk over it
+# to the left of the picture, which is the right of the line, and six to the right of the picture. Versions of the
+# decoder differ in some pixels, so one more or less is allowed. On 2026-11-27 the program counted 5 and 7, as its page
+# says: at frame 148 the box of somebody who passes beyond the end of the line reaches over the line. Here the program
+# gets every second frame; count.sh counts over the same line in all frames.
 half="filesrc location=$video ! decodebin ! videorate drop-only=true ! video/x-raw,framerate=5/1"
 "$python" "$examples/count_over_line.py" "$half" 400,275 400,480 | tee "$root/count.txt"
 [[ $(tail -n 1 "$root/count.txt") =~ ^([0-9]+)' to the right, '([0-9]+)' to the left'$ ]]
@@ -27,8 +27,8 @@ cat "$root/zone.txt"
 if grep -vE '^person [0-9]+: ([0-9]+\.[0-9] s|until the end), from [0-9]+\.[0-9] s on$' "$root/zone.txt"; then exit 1; fi
 awk '{ if ($3 + 0 > longest) longest = $3 + 0 } END { exit !(longest > 3) }' "$root/zone.txt"
 
-# Every pixel that the program changes lies in a box, and most of each box changes. The video is decoded once, because two
-# runs of its decoder may differ, and two frames too many are decoded, because it may lose the last one on a busy machine.
+# Every pixel that the program changes lies in a box, and most of each box changes. The video is decoded once, because
+# two runs of its decoder may differ, with two frames too many, because it may lose the last one on a busy machine.
 frames=6
 gst-launch-1.0 -q filesrc location="$video" ! decodebin ! identity eos-after=$((frames + 2)) ! videoconvert ! \
   video/x-raw,format=RGBA ! filesink location="$root/plain.rgba"

@@ -24,8 +24,7 @@ cd "$root"  # avoids finding files of the source tree
 
 # compile SOURCE PROGRAM
 compile() { "${CXX:-c++}" -std=c++17 -Wall -Wextra -Werror -I"$examples" "$1" -o "$2" "${flags[@]}"; }
-# agree NAME C++_COMMAND -- PYTHON_COMMAND: both commands print the same; the output of the first is in
-# NAME.txt.
+# agree NAME C++_COMMAND -- PYTHON_COMMAND: both commands print the same; the output of the first is in NAME.txt.
 agree() {
   local name=$1 cpp=()
   shift

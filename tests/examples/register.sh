@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tests the example register on OpenCV's pictures: the inlier counts that the README states, and error
-# messages.
+# Tests the example register on OpenCV's pictures: the inlier counts that the README states, and error messages.
 #
 #   register.sh PROGRAM
 set -euo pipefail
@@ -29,8 +28,8 @@ fails 'nobody.png' "$root/nobody.png" "$root/nobody.png"
 fails 'cannot be read' "$data/box.png" "$data/box.png" homography="$root/nothing.xml"
 fails 'no property' "$data/box.png" "$data/box.png" properties=no-such-property=1
 
-# ratios FIRST SECOND OPTION...: prints the inliers of cudasigma2kp divided by those of the better ORB, for
-# both contrasts; 0 if both ORBs have none.
+# ratios FIRST SECOND OPTION...: prints the inliers of cudasigma2kp divided by those of the better ORB, for full and low
+# contrast; 0 if both ORBs have none.
 ratios() {
   "$program" "$@" >"$root/table"
   cat "$root/table" >&2

@@ -8,7 +8,7 @@ program=$1 python=$2
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 
-# Rings that fill a window of 32x32; gratings; and rings at (40, 24) and (96, 80) in a larger picture.
+# Makes positives, rings in a window of 32x32; negatives, gratings; and a picture with rings at (40, 24) and (96, 80).
 "$python" - "$root" <<'PYTHON'
 import math, pathlib, random, sys
 
@@ -43,8 +43,7 @@ grep -qx 'training: 24 objects, 144 other windows' "$root/out"
 grep -qx 'held out: 6 objects, 36 other windows' "$root/out"
 grep -qx 'precision 1.000 recall 1.000' "$root/out"
 
-# The plugin may be built with sanitizers, whose runtime must be loaded first; leaks of other libraries are
-# ignored.
+# The plugin may be built with sanitizers, whose runtime must be loaded first; leaks of other libraries are ignored.
 play() {
   LD_PRELOAD="$(ldd "$program" | awk '/libasan/ { print $3 }') ${LD_PRELOAD:-}" ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 \
     gst-launch-1.0 -q "$@"

@@ -13,15 +13,15 @@ export GST_PLUGIN_PATH_1_0=$plugins GST_REGISTRY_1_0=$root/registry LC_ALL=C
 printf '\x89PNG\r\n\x1a\n\0\0\0\0' >"$root/picture"
 count=0
 
-# printed TEXT: it was printed, possibly with other numbers: versions of GStreamer differ in their test picture.
+# printed TEXT: whether the text was printed, with any numbers, since GStreamer's versions differ in their test picture.
 printed() { without_numbers <"$root/out" | grep -F -- "$(without_numbers <<<"$1")" >/dev/null; }
 without_numbers() { sed 's/[0-9]\+/N/g'; }
 
-# quoted TEXT: the page quotes it.
+# quoted TEXT: fails unless the page quotes the text.
 quoted() { grep -qF -- "\`$1" "$page" || { echo "the page does not quote: $1"; exit 1; }; }
 
-# prints TEXT SOURCE...: the pipeline prints the text. gst-launch-1.0 does not always end after an error while it starts,
-# so it is ended then.
+# prints TEXT SOURCE...: fails unless the page quotes the text and the pipeline prints it. gst-launch-1.0 does not
+# always end after an error at its start, so it is killed then.
 prints() {
   local text=$1; shift
   quoted "$text"
@@ -68,7 +68,7 @@ says 'The frames have the tag image-orientation=rotate-90' taginject tags=image-
 says 'The pixels are not square (pixel-aspect-ratio=16/11)' 'video/x-raw,pixel-aspect-ratio=16/11' ! \
   cudahog model=people
 
-# Nothing can be found.
+# Settings with which nothing can be found.
 gst-launch-1.0 -q videotestsrc pattern=black num-buffers=1 ! video/x-raw,format=RGB ! pngenc ! \
   filesink location="$root/mask.png"
 says 'The mask of mask-location selects nothing: its largest luma is 1' cudainpaint mask-location="$root/mask.png"
@@ -85,12 +85,12 @@ prints 'For 5 s no frame has carried a region, a detection or the mark of a dete
 prints 'For 5 s no frame has carried a result that could be drawn' \
   videotestsrc num-buffers=160 ! video/x-raw,width=16,height=16 ! cudavisionoverlay
 
-# Which reason there is depends on the build and on the machine.
+# The reason in the text depends on the build and on the machine.
 if ! timeout 300 gst-launch-1.0 videotestsrc num-buffers=1 ! cudacanny backend=cuda ! fakesink >"$root/out" 2>&1; then
   text=$(grep -om 1 'CUDA cannot be used: .*' "$root/out") && quoted "$text"
 fi
 GST_PLUGIN_PATH_1_0=$root/none GST_PLUGIN_SYSTEM_PATH_1_0=$root/none GST_REGISTRY_1_0=$root/empty \
   gst-inspect-1.0 cudacanny >"$root/out" 2>&1 || true
 grep -qF "No such element or plugin 'cudacanny'" "$root/out"
-quoted 'Every frame of the last 5 s was late'  # takes seconds: tests/elements/filter_live_test.cpp provokes it
+quoted 'Every frame of the last 5 s was late'  # provoked by tests/elements/filter_live_test.cpp: it takes seconds
 echo "$count texts are printed as the page quotes them"

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tests the example vanishing_point.py with only the installed product: lines of a facade meet left of the
-# picture.
+# Tests the example vanishing_point.py with only the installed product: lines of a facade meet left of the picture.
 #
 #   vanishing_point.sh SOURCE_ROOT PYTHON BUILD_FOLDER PREFIX LIBDIR PLUGIN_DIR
 #                      PYTHON: `missing` skips

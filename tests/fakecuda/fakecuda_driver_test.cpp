@@ -267,7 +267,7 @@ void add(int *value, int summand, cudaStream_t stream) {
   EXPECT_EQ(cudaLaunchKernelEx(&config, add_kernel, value, summand), cudaSuccess);
 }
 
-// Streams and memory of the driver are also those of the runtime.
+// The runtime can use streams and memory that the driver has made.
 TEST_F(FakeCudaMemory, driver_and_runtime_share_streams_and_memory) {
   CUstream stream = nullptr;
   CUdeviceptr number = 0;
@@ -298,7 +298,7 @@ TEST_F(FakeCudaMemory, synchronous_copy_waits_for_blocking_streams_alone) {
   EXPECT_EQ(value, 1);
   EXPECT_EQ(cuStreamSynchronize(other), CUDA_SUCCESS);
 
-  // The same for work queued on the null stream.
+  // Work on the null stream waits for blocking streams, too.
   add(pointer_to<int>(number), 100, blocking);
   EXPECT_EQ(cuMemcpyDtoHAsync(&value, number, sizeof value, nullptr), CUDA_SUCCESS);
   EXPECT_EQ(value, 1);

@@ -151,9 +151,9 @@ bool library_overflows(const Picture &picture) {
 }
 constexpr char kOverflows[] = "GStreamer allocates NV21 of odd heights one row short";
 
-// The number of bytes of bytes_of() that survive a map for the CPU. The library misplaces the last plane of
-// I420 and YV12 by half a row of the pitch, before 1.24.0 at odd heights, and from 1.24.0 to 1.24.3 at even
-// ones. Its copies from and to host memory, which are as wide as the picture, do not reach there.
+// The number of bytes of bytes_of() that survive a map for the CPU. The library misplaces the last plane of I420 and
+// YV12 by half a row of the pitch, before 1.24.0 at odd heights, and from 1.24.0 to 1.24.3 at even ones. Its copies
+// from and to host memory, which are only as wide as the picture, do not reach the misplaced bytes.
 std::size_t right_bytes(const Picture &picture) {
   const Buffer buffer(gst_buffer_new_allocate(nullptr, info_of(picture).size, nullptr));
   const Frame frame(picture, buffer.get(), GST_MAP_READ);

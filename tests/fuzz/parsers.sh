@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Fuzzes with libFuzzer and AddressSanitizer what reads bytes from outside: parsers.sh BUILD_FOLDER. An input takes at most
-# 256 MB and, on a machine with nothing else to do, a second. CUDAVISION_FUZZ_SECONDS is the time of each target, a minute by default. A failure leaves
-# the input that replays it in BUILD_FOLDER/tests/fuzz, to be added to tests/fuzz/corpus when it is mended.
+# Fuzzes the code that reads data from outside, with libFuzzer and AddressSanitizer: parsers.sh BUILD_FOLDER. An input
+# may take 256 MB and, on an idle machine, a second. CUDAVISION_FUZZ_SECONDS is the time of each target, by default a
+# minute. A failure leaves the input that replays it in BUILD_FOLDER/tests/fuzz; add it to tests/fuzz/corpus when the
+# fault is mended.
 set -euo pipefail
 build=$(cd "$1" && pwd) seconds=${CUDAVISION_FUZZ_SECONDS:-60}
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -34,7 +35,7 @@ fuzz() {
   # shellcheck disable=SC2086  # the sources are words
   $clang -std=c++20 -g -O1 -fsanitize=fuzzer,address -I. -Igst/meta/include "${flags[@]}" tests/fuzz/parsers/"$target"_fuzz.cpp \
     ${sources[$target]} "$build"/cuda/libalgorithms.a "$build"/cuda/libalgorithms_cpu.a "${libraries[@]}" ${FUZZ_LIBRARIES:-} -o "$folder/fuzz" || return
-  # 256 MB of the program's own, and what AddressSanitizer keeps of freed memory
+  # rss_limit_mb: 256 MB of the target's own, and freed memory that AddressSanitizer keeps
   ASAN_OPTIONS=quarantine_size_mb=16:detect_leaks=1:allocator_may_return_null=1 "$folder/fuzz" -seed=1 \
     -max_total_time="$seconds" -timeout=10 -rss_limit_mb=512 -malloc_limit_mb=256 -max_len=65536 -print_final_stats=1 \
     -artifact_prefix="$folder/" "$folder/found" "tests/fuzz/corpus/$target" >"$folder/log" 2>&1 ||

@@ -36,7 +36,7 @@ class FuzzPipelines : public ElementTest {
       frames += result.frames;
       errors += result.errors;
     }
-    (void)take_glib_complaints();  // of properties out of range and of buffers that lie
+    (void)take_glib_complaints();  // about properties out of range and bad buffers
     std::printf("%llu steps of %llu pipelines, %d frames, %d errors\n",
                 static_cast<unsigned long long>(taken), static_cast<unsigned long long>(seed - first), frames,
                 errors);
@@ -67,7 +67,7 @@ TEST_F(FuzzPipelines, keep_working_while_another_thread_changes_properties) {
             });
 }
 
-// The streaming thread is the pipeline's own, so that a stop meets a frame anywhere.
+// Frames come from the pipeline's own streaming thread, so that a state change can interrupt a frame at any point.
 TEST_F(FuzzPipelines, state_changes_meet_frames_anywhere) {
   Random random(from_environment("CUDAVISION_FUZZ_SEED", 1));
   int changes = 0;

@@ -31,7 +31,7 @@ const std::vector<std::string> &elements() {
   }();
   return names;
 }
-// Those that cudaupload takes in GStreamer 1.22.
+// The formats that cudaupload accepts in GStreamer 1.22.
 const char *const kUploadable[] = {"NV12", "I420", "RGBA", "BGRA", "Y444"};
 
 std::uint64_t hash_of(const std::vector<std::uint8_t> &bytes) {
@@ -92,7 +92,7 @@ class Scenario {
         set_random_property(random_, element, {64, 48});
   }
 
-  // --- the thread beside ---
+  // --- the second thread ---
 
   void change(std::uint64_t seed, const std::atomic<bool> &ended) const {
     Random random(seed);
@@ -181,7 +181,7 @@ class Scenario {
     if (failed_) restart();
   }
 
-  // Metas of other elements, some with numbers that make no sense.
+  // Adds regions and a tensor as other elements might, some with numbers that make no sense.
   void add_foreign_metas(GstBuffer *buffer) {
     for (int i = static_cast<int>(random_.in(1, 4)); i > 0; --i)
       gst_buffer_add_video_region_of_interest_meta(
@@ -276,7 +276,7 @@ class Scenario {
   Random random_;
   ScenarioOptions options_;
   std::string lines_;
-  bool uploads_ = false;  // the scenario is one for CUDA memory, on whatever backend
+  bool uploads_ = false;  // the scenario is made for CUDA memory, on any backend
   Owned<GstElement> bin_;
   std::vector<GstElement *> elements_;
   GstBus *bus_ = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A random pipeline and what happens to it, which a seed determines.
+// Random scenarios: a pipeline and what happens to it, all determined by a seed.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,8 @@ struct ScenarioResult {
   int steps = 0, frames = 0, errors = 0;
 };
 
-// Plays the scenario of the seed: caps, frames with strides and metas of all kinds, broken ones among them,
-// properties that change, flushes, gaps, discontinuities, ends of the stream and restarts. folder: for the lines
-// of JSON.
+// Plays the scenario of the seed: caps, frames with strides and metas of all kinds, broken ones among them, properties
+// that change, flushes, gaps, discontinuities, ends of the stream and restarts. folder: for the lines of JSON.
 ScenarioResult play_scenario(std::uint64_t seed, const ScenarioOptions &options, const std::string &folder);
 
 }  // namespace cudavision::test

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tells ThreadSanitizer of the hand-overs of GLib and GStreamer, whose libraries it does not see: GLib's locks are
-// futexes, and references are counted by instructions of theirs. These functions take the place of the
-// libraries' in the whole process, call them, and annotate. Part of programs with ThreadSanitizer alone.
+// Tells ThreadSanitizer how GLib and GStreamer synchronise threads. Their libraries are not instrumented, so it does
+// not see the futexes of their locks and their atomic reference counts. The functions here replace the libraries'
+// functions in the whole process: they call those and annotate the call. Linked only into programs with
+// ThreadSanitizer.
 #include <dlfcn.h>
 #include <gst/gst.h>
 
@@ -12,7 +13,7 @@ void __tsan_release(void *address);
 #define CUDAVISION_REAL(function) \
   static const auto real = reinterpret_cast<decltype(&function)>(dlsym(RTLD_NEXT, #function))
 
-// The three functions of a kind of lock.
+// Lock, trylock and unlock of one type of lock.
 #define CUDAVISION_LOCK(kind, Type)     \
   void kind##_lock(Type *lock) {        \
     CUDAVISION_REAL(kind##_lock);       \
@@ -46,7 +47,7 @@ gboolean g_cond_wait_until(GCond *cond, GMutex *mutex, gint64 end) {
   __tsan_acquire(mutex);
   return woken;
 }
-// An object that another thread frees was handed over to it by the count of its references.
+// The last unref may free an object that other threads have used: their unrefs happen before it.
 void gst_mini_object_unref(GstMiniObject *object) {
   CUDAVISION_REAL(gst_mini_object_unref);
   __tsan_release(object);

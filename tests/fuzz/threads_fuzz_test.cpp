@@ -59,7 +59,7 @@ void ask(Random &random, GstElement *element) {
   gst_query_unref(query);
 }
 
-// The next frame or allocation query, on whatever thread, then negotiates again.
+// Makes the next frame or allocation query negotiate again, on whatever thread it comes.
 void reconfigure(GstElement *element) {
   GstPad *pad = gst_element_get_static_pad(element, "src");
   gst_pad_mark_reconfigure(pad);

@@ -15,7 +15,7 @@ from plugin_elements import has, names, use_of  # noqa: E402
 
 Gst.init(None)
 
-# What is not here is used as tests/support/element_uses.inc says. {e} stands for the element, {boxes} for what gives it work.
+# Other elements are used as tests/support/element_uses.inc says. {e}: the element; {boxes}: one that gives it regions.
 VARIANTS = {
     "cudabgsub": ["{e} min-area=1"],
     "cudacanny": ["{e} gaussian-sigma=1.4"],

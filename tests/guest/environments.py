@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Plays every element in surroundings that nobody has arranged for it: what comes out must be the same as in plain ones.
+"""Plays every element in unusual surroundings: the output must be the same as in plain ones.
 
 usage: environments.py [WORD...]   only the cases whose names have these words
 
@@ -50,7 +50,7 @@ def played(inside="plain", before=(), **environment):
 
 
 def compare(output, warning=None):
-    """Fails unless the output is that of plain surroundings, apart from remarks, which are returned, and this warning."""
+    """Fails unless the output is that of plain surroundings plus remarks, which are returned, and the warning."""
     remarks, lines, stream, warnings = [], [], "", []
     for line in output.splitlines():
         stream = line if " name=e" in line else stream

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What every host does with the elements, whatever program it is. Prints a line for each element.
+// The part that all host programs share: it stops elements, or refuses them memory. Prints the results of each element.
 //
 //   stops COUNT WIDTH HEIGHT ELEMENT...      stops each element COUNT times, each time in the middle of a frame
 //   refusals COUNT WIDTH HEIGHT ELEMENT...   in COUNT runs of each element, allocations of the plugin fail (refuse.c)
@@ -17,12 +17,12 @@
 #include <unistd.h>
 
 enum { kBoxes = 400 };
-enum { kPatience = 120 };  // seconds: what hangs ends then, and its name is the last line
+enum { kPatience = 120 };  // seconds until SIGALRM ends a host that hangs; its last line names the element
 
 typedef struct {
   GMutex mutex;
   GCond changed;
-  gint64 begin, shortest;  // when the last frame came, and the least time that one took, in microseconds
+  gint64 begin, shortest;  // when the last frame entered; the least time of a frame; in microseconds
   unsigned entered, left;  // frames that came to the element and that left it, since the last start
   GstBuffer *flow;         // of the size of the frames
   gsize dims[3];
@@ -55,7 +55,7 @@ static GstPadProbeReturn leave(GstPad *pad, GstPadProbeInfo *info, gpointer data
   (void)pad, (void)info;
   g_mutex_lock(&frames->mutex);
   ++frames->left;
-  // An element with a history works on its second frame only.
+  // Not of the first frame: elements that compare frames do nothing on it.
   if (frames->left > 1) frames->shortest = MIN(frames->shortest, g_get_monotonic_time() - frames->begin);
   g_cond_signal(&frames->changed);
   g_mutex_unlock(&frames->mutex);

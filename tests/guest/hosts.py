@@ -4,8 +4,8 @@
 
 usage: hosts.py [WORD...]   only the cases whose names have these words
 
-GUEST_BUILD is the folder with the hosts. CUDAVISION_GUEST_RUNS is the number of stops and of runs without memory of each
-element in each host, at 1920x1080 pixels; the ordinary run takes 20 of each with smaller frames.
+GUEST_BUILD is the folder with the hosts. CUDAVISION_GUEST_RUNS is the number of stops, and of runs without memory, of
+each element in each host, at 1920x1080 pixels; the ordinary run takes 20 of each with smaller frames.
 """
 import ctypes
 import functools

@@ -5,8 +5,8 @@
 usage: lives.py [WORD...]            a case for each element
        lives.py --live NAME STEPS SEED   one life: four threads use the element at the same time
 
-CUDAVISION_GUEST_STEPS is the number of steps of each element; the ordinary run takes 400. CUDAVISION_GUEST_SEED is the first
-seed; what fails names its own.
+CUDAVISION_GUEST_STEPS is the number of steps of each element; the ordinary run takes 400. CUDAVISION_GUEST_SEED is the
+seed; a failure names it.
 """
 import numpy  # the first import, before GStreamer
 import collections
@@ -125,8 +125,8 @@ class Life:
     def read_property(self, rng):
         self.element.get_property(rng.choice(self.specs).name)
 
-    # In PAUSED, GStreamer itself would wait for ever in two flushes at a time, in a seek that does not flush, and in the stop
-    # of one element alone. So the first thread alone flushes, and it stops the whole pipeline.
+    # In PAUSED, GStreamer itself waits for ever in two flushes at a time, in a seek that does not flush, and when one
+    # element alone is stopped. So only the main thread flushes (STEPS), and it stops the whole pipeline.
     THREADS = [[query, query, query, set_context], [set_property, read_property], [read_property, query, send_event]]
     STEPS = [change_state, change_state, change_state, renegotiate, seek, flush, set_property]
 
@@ -142,7 +142,7 @@ class Life:
         step(self, rng)
 
     def recover(self):
-        """After an error, of properties that contradict each other for example, the pipeline starts again with defaults."""
+        """Restarts the pipeline with default properties after an error, as from properties that contradict others."""
         if self.pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR) is None:
             return
         self.counts["errors"] += 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the modules of surroundings share: a list of them, and means to arrange and check them."""
+"""Shared by places_of_*.py: the list of surroundings, and functions to arrange and check them."""
 import contextlib
 import ctypes
 import os
@@ -11,7 +11,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class Hooks:
-    """Called in the middle of a stream, of every pipeline."""
+    """Functions that play.py calls during the stream of each pipeline."""
 
     def entering(self):
         """On the streaming thread, before the tested element gets its first frame."""
@@ -24,10 +24,10 @@ class Hooks:
 
 
 class Place(NamedTuple):
-    arrange: Callable     # a context manager around the play; what it yields are hooks or None
+    arrange: Callable     # a context manager around the play, which yields Hooks or None
     preload: str = None
-    warning: str = None   # that elements post, each once for a stream
-    is_case: bool = True  # otherwise environments.py uses it with an environment
+    warning: str = None   # one that elements must post, each once for a stream
+    is_case: bool = True  # false: only environments.py uses it, with an environment
 
 
 def place(name, **options):
@@ -62,7 +62,7 @@ def load():
 
 @contextlib.contextmanager
 def silence():
-    """Nothing goes to the standard output."""
+    """Discards what is written to the standard output meanwhile."""
     kept, null = os.dup(1), os.open("/dev/null", os.O_WRONLY)
     os.dup2(null, 1)
     yield

@@ -16,7 +16,7 @@ OF_THE_C_LIBRARY = 3 << 31  # the signals 32 and 33
 
 
 def threads():
-    """The files of the plugin's threads in /proc."""
+    """The status of each thread of the plugin, as the fields of its file in /proc."""
     found = []
     for task in os.listdir("/proc/self/task"):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
@@ -153,7 +153,7 @@ def inheritable():
 
 
 class Forks(Hooks):
-    """At each frame a child that ends, in each of the ways that are allowed after the first use."""
+    """Forks at each frame. The children end by turns in each way that is allowed after the first use."""
     ways = [lambda: None, lambda: LIBC.exit(0), lambda: os.execv("/bin/true", ["true"])]
 
     def __init__(self):

@@ -8,7 +8,7 @@ import elements
 from elements import Gst
 from place import Hooks
 
-# What is refused at the start or at the first frame, with a text that names the reason.
+# Elements that fail at the start or at the first frame, with an error that names the reason.
 REFUSED = [
     "cudahistogram name=e range-min=200 range-max=100",
     "cudahough name=e min-theta=2.5 max-theta=1.25",
@@ -24,7 +24,7 @@ SECONDS = 20  # for a pipeline
 
 
 def write(text):
-    """Writes beside the buffer of Python's own standard output, in the order of the lines of JSON."""
+    """Writes without sys.stdout's buffer, so that the text stays in order with the lines of cudavisionjson."""
     os.write(1, f"{text}\n".encode())
 
 
@@ -54,7 +54,7 @@ def play(text, frames=FRAMES, hooks=Hooks()):
 
 
 def first_error(bus):
-    """Takes messages until there is an error or no more. Writes warnings."""
+    """Returns the first error on the bus, or None if there is none. Writes the warnings before it."""
     while (message := bus.pop_filtered(Gst.MessageType.ERROR | Gst.MessageType.WARNING)) is not None:
         if message.type == Gst.MessageType.ERROR:
             return message

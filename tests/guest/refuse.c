@@ -51,7 +51,7 @@ void guest_refuse(const char *what, long nth, int lasting) {
   refusal->next = nth < 0 ? -1 : refusal->asked + nth;
 }
 
-// How often the plugin has asked for it; with "environment", how often anybody has read the environment.
+// How often the plugin has asked for `what`; with "environment", how often anybody has read the environment.
 long guest_asked(const char *what);
 long guest_asked(const char *what) { return refusal_of(what)->asked; }
 

@@ -18,7 +18,7 @@
 
 namespace cudavision::test {
 
-// A picture whose rows hold `channels` bytes per pixel, and the other arguments of a frame.
+// The pictures of a stream. A row holds `channels` bytes per pixel.
 struct Scene {
   int channels = 1;
   Size size;
@@ -30,7 +30,7 @@ class DefinedBackground {
   DefinedBackground(Size size, int channels, int mixtures)
       : channels_(channels), mixtures_(mixtures), pixels_(size) {}
 
-  // The mask of a picture. kept: empty, or as in BackgroundSubtractor::run().
+  // Learns a picture and returns its mask. kept: as in BackgroundSubtractor::run(), or empty.
   Picture learn(const Picture &picture, const Picture &kept, const BgsubParams &p) {
     if (p.learning_rate >= 1) frames_ = 0;
     if (frames_++ == 0) pixels_ = HostImage<Modes>(pixels_.size());
@@ -90,7 +90,7 @@ class DefinedBackground {
       if (d < static_cast<float>(p.var_threshold_gen) * modes[i].variance) return false;
       const float weight = kept_part * modes[i].weight + pruning;
       if (weight < -pruning)
-        --count;  // as below: the last mode goes
+        --count;  // learn_pixel() removes the last mode
       else
         total += weight;
     }
@@ -122,7 +122,7 @@ class DefinedBackground {
     return false;
   }
 
-  // Moves mode i before the modes of no larger weight.
+  // Moves mode i forward past all modes whose weight is at most `weight`.
   static void move_up(Modes *modes, std::size_t i, float weight) {
     for (; i > 0 && weight >= (*modes)[i - 1].weight; --i) std::swap((*modes)[i], (*modes)[i - 1]);
   }
@@ -155,7 +155,7 @@ class DefinedBackground {
       total += mode.weight;
       modes->erase(modes->begin() + static_cast<std::ptrdiff_t>(i));
       modes->insert(modes->begin() + static_cast<std::ptrdiff_t>(place), mode);
-      if (pruned) modes->pop_back();  // the last mode goes, which this one is if the weights are in order
+      if (pruned) modes->pop_back();  // removes the last mode: this one, if the modes are sorted by weight
     }
     for (Mode &mode : *modes) mode.weight *= std::abs(total) > FLT_EPSILON ? 1 / total : 0;
     if (known || rate <= 0) return;
@@ -188,7 +188,7 @@ class DefinedBackground {
   int frames_ = 0;
 };
 
-// The algorithm with images that have guard bytes. Pixels may have more bytes than channels.
+// Runs the algorithm on images with guard bytes. step_bytes: bytes per pixel; 0 means as many as channels.
 class SubtractorRunner {
  public:
   SubtractorRunner(const Execution &execution, Size size, int channels, int mixtures = 5, int step_bytes = 0,
@@ -244,8 +244,8 @@ class SubtractorRunner {
   std::unique_ptr<BackgroundSubtractor> subtractor_;
 };
 
-// A still scene with noise of a camera, in which a square walks, a lamp flickers, the light changes in steps, and a part lies
-// in shadow for some time; in the last quarter it is noise alone.
+// A still scene with the noise of a camera, in which a square walks, a lamp flickers, the light changes in steps, and
+// the right half lies in shadow at times. The last quarter of the pictures is noise alone.
 inline Scene busy_scene(Size size, int channels, int frames, unsigned seed) {
   Scene scene{channels, size, {}};
   const Size bytes{size.width * channels, size.height};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares background subtraction on every backend with its definition and with cv::BackgroundSubtractorMOG2, and tests its
-// limits.
+// Compares background subtraction on every backend with its definition and with cv::BackgroundSubtractorMOG2, and tests
+// its limits.
 #include "cuda/bgsub/bgsub.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ struct Case {
   int mixtures = 5;
 };
 
-// One or several parameters each differ from the defaults.
+// In each case one or several parameters differ from the defaults.
 std::vector<Case> cases() {
   return {
       {"defaults", {}},
@@ -75,7 +75,7 @@ class OpenCv {
   OpenCv(const BgsubParams &p, int mixtures)
       : mog_(cv::createBackgroundSubtractorMOG2(p.history, p.var_threshold, p.detect_shadows)) {
     mog_->setNMixtures(mixtures);
-    mog_->setVarThreshold(p.var_threshold);  // the factory takes no 0
+    mog_->setVarThreshold(p.var_threshold);  // createBackgroundSubtractorMOG2() accepts no 0
     mog_->setVarThresholdGen(p.var_threshold_gen);
     mog_->setBackgroundRatio(p.background_ratio);
     mog_->setVarInit(p.var_init);
@@ -156,7 +156,7 @@ TEST_P(Bgsub, what_is_kept_is_classified_and_not_learnt) {
     DefinedBackground defined(size, channels, 5);
     for (std::size_t i = 0; i < scene.pictures.size(); ++i) {
       const BgsubParams params{.learning_rate = i % 4 == 0 ? -1 : 0.1};
-      // A part is kept from the first frame on, another one sometimes, and the rest in no frame.
+      // Some pixels are kept in every frame, others in some frames, and the rest in none.
       Picture kept(size);
       for (int y = 0; y < size.height; ++y)
         for (int x = 0; x < size.width; ++x)
@@ -214,7 +214,7 @@ TEST_P(Bgsub, the_first_frame_is_shadow_and_black_is_foreground) {
   EXPECT_EQ(ours.mask(picture, {.detect_shadows = false}).pixels(), (std::vector<std::uint8_t>(5, 255)));
 }
 
-// After n equal frames the variance has fallen to var_min, 4: the mask is set from a distance of 4 sigma on, 8.
+// After 200 equal frames the variance is var_min, 4: the mask is set from a distance of 4 sigma, which is 8, on.
 TEST_P(Bgsub, a_still_pixel_is_background_up_to_four_sigma) {
   const BgsubParams params{.learning_rate = 0.1, .detect_shadows = false};
   SubtractorRunner ours(execution(), {20, 1}, 1);
@@ -242,7 +242,7 @@ TEST_P(Bgsub, a_dimmed_background_is_a_shadow_up_to_the_threshold) {
   for (int x = 0; x < 4; ++x)
     for (int c = 0; c < 3; ++c) {
       still.at(3 * x + c, 0) = static_cast<std::uint8_t>(200 - 40 * c);
-      const double part[] = {0.8, 0.55, 0.45, c == 0 ? 0.4 : 0.9};  // the last one has another hue
+      const double part[] = {0.8, 0.55, 0.45, c == 0 ? 0.4 : 0.9};  // the last pixel has another hue
       dimmed.at(3 * x + c, 0) = static_cast<std::uint8_t>(still.at(3 * x + c, 0) * part[x]);
     }
   for (int i = 0; i < 30; ++i) (void)ours.mask(still);
@@ -251,7 +251,7 @@ TEST_P(Bgsub, a_dimmed_background_is_a_shadow_up_to_the_threshold) {
 
 // --- limits and errors ---
 
-// The state of one model goes on in another one, on any backend.
+// A model that resumes from the state of another one gives the same masks from then on, also on another backend.
 TEST_P(Bgsub, a_model_goes_on_from_the_state_of_another) {
   const Size size{41, 23};
   const ExecutionOwner one_thread({"one_thread", cudavision::Backend::cpu});
@@ -361,7 +361,7 @@ TEST_P(Bgsub, a_frame_is_one_launch) {
   budget.expect_launches_alone(1);
 }
 
-// Frames that are enqueued at once, each of which is cleaned and has its components listed, have the results of frames alone.
+// Frames that are enqueued without waiting, each cleaned and searched for components, give the results of frames alone.
 TEST_P(Bgsub, what_moves_in_frames_in_flight_equals_frames_alone) {
   const Size size = kEmulated ? Size{90, 70} : Size{640, 360};
   constexpr int kFrames = 8, kListed = 16;

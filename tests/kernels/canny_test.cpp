@@ -65,8 +65,7 @@ std::vector<int> smoothing(int aperture) {
 }
 std::vector<int> derivative(int aperture) { return times(smoothing(aperture - 2), {-1, 0, 1}); }
 
-// Correlates luma with the outer product of the filters across (along x) and down (along y). The border is
-// replicated.
+// Correlates luma with the outer product of the filters across (along x) and down (along y). The border is replicated.
 HostImage<int> sobel(const Picture &luma, int aperture, const std::vector<int> &across,
                      const std::vector<int> &down) {
   HostImage<int> gradient(luma.size());
@@ -85,8 +84,7 @@ HostImage<int> sobel(const Picture &luma, int aperture, const std::vector<int> &
   return gradient;
 }
 
-// Returns true if (x, y) is a local maximum in the direction of its gradient, by the arithmetic of OpenCV's
-// canny.cpp.
+// Returns true if (x, y) is a local maximum in the direction of its gradient, by the arithmetic of OpenCV's canny.cpp.
 bool is_maximum(const HostImage<int> &dx, const HostImage<int> &dy, const HostImage<int> &magnitude, int x,
                 int y) {
   constexpr long long kTangent = 13573;  // tan 22.5 degrees in Q15
@@ -204,12 +202,11 @@ CannyParams scaled(double low, double high, int aperture, bool l2_gradient) {
   params.l2_gradient = l2_gradient;
   return params;
 }
-// With these parameters a fifth of the pixels of noise() become edges, most of them by hysteresis across many
-// tiles.
+// With these parameters a fifth of the pixels of noise() become edges, most of them by hysteresis across many tiles.
 CannyParams for_noise(int aperture = 3, bool l2_gradient = false) {
   return l2_gradient ? scaled(150, 650, aperture, true) : scaled(200, 900, aperture, false);
 }
-// The same for smooth_noise().
+// Parameters like those of for_noise(), but for the weaker gradients of smooth_noise().
 CannyParams for_smooth_noise(int aperture = 3, bool l2_gradient = false) {
   return scaled(20, 130, aperture, l2_gradient);
 }
@@ -221,7 +218,7 @@ std::vector<CannyParams> every_gradient(CannyParams (*make)(int aperture, bool l
   return all;
 }
 
-// A part that is small enough for emulated kernels and still has several tiles.
+// The picture; for emulated kernels its middle part, which is small enough for them and still has several tiles.
 Picture part_for_backend(const Picture &picture) {
   if (!kEmulated) return picture;
   const int width = std::min(picture.width(), 200), height = std::min(picture.height(), 150);
@@ -280,8 +277,8 @@ TEST_P(Canny, every_width_around_the_end_of_a_tile_equals_the_definition) {
     }
 }
 
-// Sets the 3 x 3 pixels around (x, y) so that the gradient there is (dx, dy): 0 < dx <= 1020, 0 <= dy <= 510, both even or
-// both odd. transposed: (dy, dx) instead. The pixels around them must be 0.
+// Sets the 3 x 3 pixels around (x, y) so that the gradient at (x, y) is (dx, dy), or (dy, dx) if `transposed` is true:
+// 0 < dx <= 1020, 0 <= dy <= 510, both even or both odd. The pixels around these nine must be 0.
 void set_gradient(Picture &picture, int x, int y, int dx, int dy, bool transposed) {
   const int middle = std::min(dx / 2, 255), corners = dx - 2 * middle, odd = corners % 2;
   const int below = (dy - odd) / 2;
@@ -291,8 +288,8 @@ void set_gradient(Picture &picture, int x, int y, int dx, int dy, bool transpose
       picture.at(x + i - 1, y + j - 1) = static_cast<std::uint8_t>(transposed ? values[i][j] : values[j][i]);
 }
 
-// For each |dx|, the gradients on both sides of 22.5 degrees, and mirrored those beside all eight bounds of sectors. (The
-// sector decides the edges for |dx| from about 256 to 766.)
+// Tests for each |dx| the gradients on both sides of 22.5 degrees, and, transposed and mirrored, those beside all eight
+// bounds of sectors. (The sector decides the edges for |dx| from about 256 to 766.)
 TEST_P(Canny, gradients_at_the_bounds_of_sectors_equal_the_definition) {
   constexpr int kMost = 1020, kCell = 7, kColumns = 102;
   for (const bool transposed : {false, true}) {
@@ -709,7 +706,7 @@ TEST_P(Canny, invalid_parameters_are_refused_and_leave_the_output_untouched) {
   EXPECT_TRUE(same(runner.run(picture, for_noise()), opencv(picture, for_noise()))) << "after the refusals";
 }
 
-// One instance after the other sizes, so that leftovers of a larger picture would be noticed.
+// One instance processes pictures of all sizes in turn, so that leftovers of a larger picture would be noticed.
 TEST_P(Canny, smaller_pictures_have_the_edges_of_opencv) {
   const Size most{150, 133};
   std::unique_ptr<cudavision::Canny> canny;
@@ -865,7 +862,7 @@ TEST(CannyGradient, bound_is_reached) {
     cv::Sobel(white, dy, CV_64F, 0, 1, aperture);
     const int middle = aperture / 2;
     const double most = std::abs(dx.at<double>(middle, middle)) + std::abs(dy.at<double>(middle, middle));
-    // With 7 pixels both are divided by 16 and rounded, by at most 1/2 each.
+    // With aperture 7 dx and dy are divided by 16 and rounded; the bound is 32 larger to allow for that.
     EXPECT_EQ(cudavision::max_gradient(aperture), most + (aperture == 7 ? 32 : 0));
   }
 }

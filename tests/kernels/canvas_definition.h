@@ -19,8 +19,7 @@ inline int floor_divide(long long n, long long d) {
   return static_cast<int>(n >= 0 ? n / d : -((d - 1 - n) / d));
 }
 
-// Whether v is one of `width` pixels around c; an even width has its extra pixel on the side of larger
-// coordinates.
+// Whether v is one of `width` pixels around c; an even width has its extra pixel on the side of larger coordinates.
 inline bool in_width(int v, int c, int width) { return v >= c - (width - 1) / 2 && v <= c + width / 2; }
 inline bool between(int v, int a, int b) { return v >= std::min(a, b) && v <= std::max(a, b); }
 
@@ -48,7 +47,7 @@ inline bool on_outline(const Primitive &p, int x, int y) {
          in_width(y, p.y0, p.line_width) || in_width(y, p.y1, p.line_width);
 }
 
-// The pixel of the font, or one of the four triangles that join two pixels at a corner of a gap.
+// Whether (x, y) lies in a set pixel of the font, or in a triangle that joins two set pixels at a corner of a gap.
 inline bool on_character(const Primitive &p, int x, int y) {
   const int scale = p.line_width, left = x - p.x0, above = y - p.y0;
   if (left < 0 || above < 0) return false;

@@ -19,8 +19,7 @@
 
 namespace cudavision::test {
 
-// A list of primitives in the backend's memory, and the number of primitives to draw; without a count all are
-// drawn.
+// A list of primitives in the backend's memory, and the number of primitives to draw; without a count all are drawn.
 class List {
  public:
   List(const Execution &execution, const Primitives &primitives, std::optional<int> count = {})

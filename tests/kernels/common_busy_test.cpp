@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The kernels whose blocks wait for one another, keypoints and the fill of inpainting, beside threads whose kernels hold
-// all multiprocessors of the card. CUDAVISION_BUSY_FRAMES changes the number of frames.
+// Tests the kernels whose blocks wait for one another (keypoints and the fill of inpainting) while kernels of other
+// threads hold all multiprocessors of the card. CUDAVISION_BUSY_FRAMES sets the number of frames.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -75,7 +75,7 @@ class Neighbour {
   std::thread thread_;
 };
 
-// Its blocks take all threads of each multiprocessor.
+// Returns a function that enqueues Canny, whose blocks take all threads of each multiprocessor.
 Neighbour::Enqueue edges_of_large_pictures(const Execution &execution) {
   const Size size{16384, 8192};
   std::unique_ptr<cudavision::Canny> canny;
@@ -89,7 +89,7 @@ Neighbour::Enqueue edges_of_large_pictures(const Execution &execution) {
   };
 }
 
-// Pictures with a hole that is filled again and again.
+// A picture with a hole, which each enqueue() fills again.
 struct Holes {
   Holes(const Execution &execution, Size size, cudavision::Region hole)
       : pixels(textured("RGB", size, 76)),
@@ -108,14 +108,14 @@ struct Holes {
   InpaintReport report;
 };
 
-// Its blocks take all the shared memory of each multiprocessor, and wait for one another.
+// Returns a function that enqueues a fill. Its blocks take all shared memory of the card and wait for one another.
 Neighbour::Enqueue fills(const Execution &execution) {
   const Size size{320, 240};
   auto holes = std::make_shared<Holes>(execution, size, cudavision::Region{12, 10, 9, 9});
   return [holes] { return holes->enqueue(); };
 }
 
-// Two of the first kind: the card never waits for the host.
+// Two neighbours run Canny, so that the card has work while one of them waits for the host; the third fills holes.
 struct Neighbours {
   explicit Neighbours(const BackendCase &backend)
       : first(backend, edges_of_large_pictures),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What all algorithms share: the limits of memory.
+// Tests what all algorithms share: the limits of memory, and divisions by a number that is known only at run time.
 #include <gtest/gtest.h>
 
 #include <climits>
@@ -91,7 +91,7 @@ TEST(MemoryBudget, everything_is_charged_and_given_back) {
     EXPECT_EQ(budget->used(), 500u);
     Array<std::uint16_t> copy = array, moved = std::move(array);
     EXPECT_EQ(budget->used(), 700u);
-    const Status status = bytes.allocate(cpu, 601);  // what it had is given back first
+    const Status status = bytes.allocate(cpu, 601);  // its 300 bytes are given back first
     EXPECT_EQ(status.code(), Status::Code::out_of_memory);
     EXPECT_EQ(status.text(), "at least 1001 bytes are needed, and the test allows 1000");
     EXPECT_EQ(budget->used(), 400u);

@@ -34,7 +34,7 @@ TEST(Workers, request_to_stop_leaves_tasks_undone) {
     };
     EXPECT_EQ(run().code(), Status::Code::stopped);
     EXPECT_LT(done, 1000);
-    stop.withdraw(StopReason::stop);  // not the one that was made
+    stop.withdraw(StopReason::stop);  // not the reason of the request
     EXPECT_EQ(run().code(), Status::Code::stopped);
     stop.withdraw(StopReason::flush);
     done = 5;
@@ -89,7 +89,8 @@ TEST(Workers, of_several_threads_share_the_pool) {
   EXPECT_EQ(calls, 5 * 50 * 20);
 }
 
-// A host may bind one of its threads to a core. The pool's threads, which it starts, serve all others, too.
+// A host may bind one of its threads to a core. If this thread starts the pool's threads, they must not inherit the
+// binding, because they serve all threads.
 TEST(Workers, threads_are_not_bound_to_the_core_of_the_thread_that_starts_them) {
   cpu_set_t given, one;
   ASSERT_EQ(sched_getaffinity(getpid(), sizeof given, &given), 0);
@@ -172,7 +173,8 @@ TEST(Workers, threads_of_a_real_time_thread_are_ordinary_ones) {
   EXPECT_EQ(policy, SCHED_OTHER);
 }
 
-// The limit on processes does not bind root, so root becomes another user first.
+// Runs in a child process that cannot start threads. The limit on processes does not bind root, so root becomes another
+// user first.
 TEST(Workers, without_threads_the_caller_does_all_the_work) {
   const pid_t child = fork();
   if (child == 0) {

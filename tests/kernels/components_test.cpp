@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares connected components on every backend with their definition and with cv::connectedComponentsWithStats, and tests
-// their limits.
+// Compares connected components on every backend with their definition and with cv::connectedComponentsWithStats, and
+// tests their limits.
 #include "cuda/components/components.h"
 
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ std::vector<ConnectedComponent> definition(const Picture &mask, Connectivity con
   return all;
 }
 
-// Areas, boxes and centroids by OpenCV, in the order of the list; the first pixel is found in its picture of labels.
+// OpenCV's areas, boxes and centroids, sorted as the list is; first pixels are found in OpenCV's picture of labels.
 std::vector<ConnectedComponent> opencv(const Picture &mask, Connectivity connectivity) {
   cv::Mat labels, stats, centroids;
   const cv::Mat picture(mask.height(), mask.width(), CV_8U, const_cast<std::uint8_t *>(mask.row(0)));
@@ -142,7 +142,7 @@ class Runner {
   std::unique_ptr<cudavision::Components> components_;
 };
 
-// All components of a mask, with the parts of the list that there is space for.
+// Expects that run() counts all components of a mask and lists the first of them, up to `capacity`.
 void expect_components(Runner &runner, const Picture &mask, const ComponentParams &params,
                        std::vector<ConnectedComponent> expected, int capacity = kMaxComponents) {
   const Found found = runner.run(mask, params);
@@ -254,7 +254,7 @@ TEST_P(Components, a_mask_without_set_pixels_has_none) {
   EXPECT_EQ(found.count.found + found.count.listed + found.count.pixels, 0);
 }
 
-// Tiles meet in a corner: a diagonal line across it is one component with eight neighbours.
+// A diagonal line across the corner where four tiles meet is one component with eight neighbours.
 TEST_P(Components, corners_of_tiles_are_joined) {
   const Size size{128, 128};
   Runner runner(execution(), size);
@@ -268,7 +268,7 @@ TEST_P(Components, corners_of_tiles_are_joined) {
   }
 }
 
-// The tile after the last one of a row is the first one of the next row.
+// In the numbering of tiles, the first tile of a row follows the last tile of the row above, which it does not touch.
 TEST_P(Components, opposite_edges_of_a_frame_do_not_touch) {
   const Size size{128, 192};
   Picture mask(size);

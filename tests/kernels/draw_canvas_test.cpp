@@ -85,7 +85,7 @@ TEST_P(DrawCanvas, every_kind_and_width_equals_the_definition) {
     }
 }
 
-// Eight characters in a row, of every scale that has joints of another shape.
+// Eight characters in a row, at each of the scales at which the triangles that join pixels have another shape.
 TEST_P(DrawCanvas, every_character_equals_the_definition) {
   const HostFrame frame = gray_frame({100, 24}, 4);
   for (int first = 24; first < 136; first += kEmulated ? 40 : 8)

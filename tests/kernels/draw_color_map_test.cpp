@@ -40,7 +40,7 @@ ColorMap colors(int count) {
   return map;
 }
 
-// A map in host memory; without indices if their image is empty.
+// A map in host memory. If the image of indices is empty, the values alone choose the colours.
 struct HostMap {
   HostImage<std::uint16_t> indices;
   HostImage<float> values;

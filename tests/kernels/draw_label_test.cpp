@@ -68,7 +68,7 @@ LabelStyle style_of(int scale, int line_width = 1) {
 TEST(Label, says_the_text_and_the_number) {
   const float score = 1.5f;
   const Region box{100, 100, 50, 80};
-  EXPECT_EQ(drawn("person", &score, box, style_of(1)).text, "person1.50");  // the space is no character
+  EXPECT_EQ(drawn("person", &score, box, style_of(1)).text, "person1.50");  // a space has no primitive
   EXPECT_EQ(drawn("person", nullptr, box, style_of(1)).text, "person");
   EXPECT_EQ(drawn("", &score, box, style_of(1)).text, "1.50");
   const std::string longest(LabelText::kMost, 'x');
@@ -91,7 +91,7 @@ TEST(Label, lies_above_the_box_and_within_the_region) {
     const Primitive above = drawn("dog", nullptr, {100, 100, 50, 80}, style_of(2, line_width)).background;
     EXPECT_EQ(above.x0, 100 - outside);
     EXPECT_EQ(above.y1, 100 - outside - 1);
-    // Where there is no room above, it lies in the box, below the outline.
+    // Where there is no room above the box, the label lies in it, below the outline.
     const Primitive inside = drawn("dog", nullptr, {100, 10, 50, 80}, style_of(2, line_width)).background;
     EXPECT_EQ(inside.y0, 10 + line_width / 2 + 1);
     const Primitive right = drawn("dog", nullptr, {630, 100, 9, 80}, style_of(2, line_width)).background;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Lines that reach far beyond the frame: only their steps within it are walked, with the same pixels as if all were.
+// Lines that reach far beyond the frame: only their steps within it are visited; the pixels are as if all were.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,8 +28,8 @@ CUDAVISION_TEST_ON_EVERY_BACKEND(DrawLines);
 
 constexpr int kWidths[] = {1, 2, 3, 4, 31, 254, 255};
 
-// A line through or beside a picture of this size: near or far ends, every octant, and slopes so small that the
-// coordinate across changes once or twice in all steps.
+// A line through or beside a picture of this size: near or far ends, every octant, and slopes so small that the minor
+// coordinate changes only once or twice.
 Primitive random_line(Random *random, Size size) {
   const auto below = [random](int count) { return random->below(count); };
   const auto sign = [&] { return below(2) == 0 ? 1 : -1; };
@@ -64,7 +64,7 @@ TEST_P(DrawLines, of_any_length_equal_the_definition) {
 
 bool touches(Span span, Span within) { return !is_empty(clip(span, within)); }
 
-// Every step is looked at one by one.
+// Compares spans_within() with a loop over all steps of the line.
 TEST(DrawLineSteps, are_exactly_those_with_a_pixel_in_the_window) {
   Random random(31);
   for (int i = 0; i < 3000; ++i) {
@@ -87,8 +87,8 @@ TEST(DrawLineSteps, are_exactly_those_with_a_pixel_in_the_window) {
   }
 }
 
-// No span that has a pixel in the window is left out, and of a shape that reaches far beyond it few others are
-// looked at.
+// spans_within() leaves out no span that has a pixel in the window, and includes few others of a shape that reaches far
+// beyond the window.
 TEST(DrawSpans, of_far_shapes_are_cut_to_the_window) {
   const Span within{0, 0, 64, 48};
   const Primitive shapes[] = {

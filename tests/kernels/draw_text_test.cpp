@@ -62,7 +62,7 @@ TEST(Text, is_drawn_on_its_background) {
 TEST(Text, grows_by_its_scale) {
   const std::vector<std::string> small = drawn("08", 1, 1, 1, {13, 9}),
                                  large = drawn("08", 3, 3, 3, {39, 27});
-  // The triangles that join pixels lie beside the middle of a pixel.
+  // Compares the middles of enlarged pixels, which the triangles that join pixels do not reach.
   for (int y = 1; y < 27; y += 3)
     for (int x = 1; x < 39; x += 3)
       EXPECT_EQ(large[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)],

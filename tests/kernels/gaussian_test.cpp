@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the Gaussian on every backend with a plain implementation of its definition and with
-// cv::GaussianBlur, and tests its limits.
+// Compares the Gaussian on every backend with a plain implementation of its definition and with cv::GaussianBlur, and
+// tests its limits.
 #include "cuda/gaussian/gaussian.h"
 
 #include <gtest/gtest.h>
@@ -31,8 +31,7 @@ CUDAVISION_TEST_ON_EVERY_BACKEND(Gaussian);
 
 // --- the definition ---
 
-// Reflects index i into a row of count elements, by walking step by step from element 0: ... 3 2 1 0 1 2 3
-// ...
+// Reflects index i into a row of count elements, by walking step by step from element 0: ... 3 2 1 0 1 2 3 ...
 int mirrored(int i, int count) {
   int at = 0;
   for (int step = 0, direction = 1; step < std::abs(i) && count > 1; ++step) {
@@ -112,14 +111,12 @@ TEST(GaussianWeights, sum_to_one_and_fall_from_the_centre) {
     int sum = weights[0];
     for (std::size_t k = 1; k < weights.size(); ++k) sum += 2 * weights[k];
     ASSERT_EQ(sum, 256) << sigma;
-    // Because rounding errors are carried over, a weight can exceed its inner neighbour, but by at most one
-    // unit.
+    // Because rounding errors are carried over, a weight can exceed its inner neighbour, but by at most one unit.
     for (std::size_t k = 1; k < weights.size(); ++k) ASSERT_LE(weights[k], weights[k - 1] + 1) << sigma;
   }
 }
 
-// 256 exp(-x^2 / 2) / sqrt(2 pi) is 1.13, 13.82 and 61.94 for x = 3, 2 and 1; the rounding errors are carried
-// inward.
+// 256 exp(-x^2 / 2) / sqrt(2 pi) is 1.13, 13.82 and 61.94 for x = 3, 2 and 1; the rounding errors are carried inward.
 TEST(GaussianWeights, equal_known_values_for_sigma_one) {
   EXPECT_EQ(gaussian_weights(1.0), (std::vector<std::uint16_t>{102, 62, 14, 1}));
 }
@@ -159,7 +156,7 @@ TEST_P(Gaussian, every_sigma_equals_opencv) {
   const Size size = kEmulated ? Size{45, 35} : Size{131, 97};
   const Picture picture = noise(size, 2);
   GaussianRunner runner(execution(), size);
-  // With emulated kernels each thread order tests a different subset.
+  // With emulated kernels, each case (which runs the threads in an order of its own) tests a different subset.
   const int step = kEmulated ? 40 : 1, first = 1 + GetParam().name.back() % step;
   for (int i = first; i <= 320; i += step) {
     const double sigma = i * 0.05;

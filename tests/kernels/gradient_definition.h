@@ -33,9 +33,8 @@ inline Gradient defined_gradient(const Picture &picture, int x, int y, GradientO
   return g;
 }
 
-// floor(angle * bins / 360 degrees). Multiples of 45 degrees are computed in integers. No other edge of a bin
-// has the direction of an integer gradient, and the precision of long double suffices to decide all other
-// gradients.
+// floor(angle * bins / 360 degrees). Multiples of 45 degrees are computed in integers. No other edge of a bin has the
+// direction of an integer gradient, and the precision of long double suffices to decide all other gradients.
 inline int defined_bin(int dx, int dy, int bins) {
   if (dx == 0 || dy == 0 || std::abs(dx) == std::abs(dy)) {
     const int eighths[3][3] = {{5, 6, 7}, {4, 0, 0}, {3, 2, 1}};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares gradients with their masks, and orientation bins with angles of higher precision, at every edge of
-// a bin.
+// Compares gradients with their masks, and orientation bins with angles of higher precision, at every edge of a bin.
 #include "cuda/gradient/gradient_rules.h"
 
 #include <gtest/gtest.h>
@@ -134,7 +133,7 @@ TEST(OrientationBins, every_small_gradient_is_exact) {
   }
 }
 
-// For every length, the gradients that are nearest to an edge on both sides of it.
+// For every length of the larger component, the gradients nearest to an edge of a bin, on both sides of the edge.
 TEST(OrientationBins, gradients_nearest_to_an_edge_are_exact) {
   for (const int bins : {3, 5, 7, 9, 16, 30, 72, 90, 179, 359, 360}) {
     const OrientationTable table = make_orientation_table(bins);

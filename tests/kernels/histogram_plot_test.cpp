@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The plot of a histogram: the position of its panels and bars, on every backend and for frames of many
-// sizes.
+// The plot of a histogram: the position of its panels and bars, on every backend and for frames of many sizes.
 #include "cuda/histogram/plot_labels.h"
 
 #include <gtest/gtest.h>

@@ -48,8 +48,7 @@ std::string to_string(const HistogramParams &p) {
 
 // --- bins ---
 
-// The bin does not decrease with the value, so equal histograms of a ramp mean that every value has the same
-// bin.
+// The bin does not decrease with the value, so if the histograms of a ramp are equal, every value has OpenCV's bin.
 TEST(HistogramBins, equal_opencv_for_every_range) {
   const Picture ramp_of_values = ramp({256, 1}, 1, 0);
   for (int low = 0; low < 256; low += kEmulated ? 17 : 1)

@@ -284,8 +284,8 @@ TEST_P(HogDetector, boxes_and_scores_have_the_bits_of_the_cpu_backend) {
   }
 }
 
-// The weights of a wide window do not fit into the shared memory of the CUDA backend, and a high one has more rows of
-// blocks than one of its thread blocks multiplies. Nine rows are more than one of its threads multiplies.
+// The weights of a wide window do not fit into the shared memory of the CUDA backend. A high window has more rows of
+// blocks than a thread block multiplies, and nine rows are more than a thread multiplies.
 TEST_P(HogDetector, wide_and_high_windows_have_the_bits_of_the_cpu_backend) {
   const ExecutionOwner one_thread({"one_thread", cudavision::Backend::cpu});
   HogSearch search;
@@ -338,7 +338,7 @@ TEST(HogDetectorThreads, of_any_number_find_the_same) {
   }
 }
 
-// About 50 or 110 pixels wide, so that many overlap. Its score is 0.
+// A box about 50 or 110 pixels wide, in so small an area that many such boxes overlap. Its score is 0.
 HogBox box_of_two_sizes(Random *random) {
   const int width = 40 + random->below(30) + 60 * random->below(2);
   return {.x = random->below(90),
@@ -367,7 +367,7 @@ TEST(HogGrouping, groups_are_those_of_opencv) {
   }
 }
 
-// The definition in straight loops.
+// The definition of HogGrouping::best in plain loops.
 std::vector<HogBox> suppressed(const std::vector<HogBox> &hits, int threshold) {
   std::vector<HogBox> boxes;
   std::vector<bool> gone(hits.size());
@@ -404,7 +404,7 @@ TEST(HogGrouping, hits_of_three_tenths_overlap) {
   const HogBox best{.x = 0, .y = 0, .width = 13, .height = 1 << 14, .score = 2};
   for (const int shift : {6, 7, 8, 12, 13, 14}) {
     HogBox other = best;
-    other.x = shift, other.score = 1;  // 6 of 20 columns for a shift of 7
+    other.x = shift, other.score = 1;  // for a shift of 7 they share 6 of 20 columns
     EXPECT_EQ(cudavision::hog::best_hits({other, best}, 0).size(), shift <= 7 ? 1u : 2u) << shift;
     std::swap(other.x, other.y), std::swap(other.width, other.height);
     const HogBox lying{.x = 0, .y = 0, .width = best.height, .height = best.width, .score = 2};
@@ -554,7 +554,8 @@ Places places_of(const std::vector<Region> &regions) {
   return places;
 }
 
-// Those of all windows of a picture, in order, whose centres lie in a region.
+// Chooses, in order, the windows whose centres lie in a region. all: all windows of the picture, in the order of the
+// search.
 std::vector<HogBox> windows_in_regions(const std::vector<HogBox> &all, Size size, Size window,
                                        const HogSearch &search, const std::vector<Region> &regions) {
   std::vector<HogBox> chosen;
@@ -623,7 +624,8 @@ TEST_P(HogDetector, only_windows_with_their_centres_in_the_regions_are_searched)
         ASSERT_TRUE(found.boxes == expected) << found.boxes.size() << " of " << expected.size();
         std::vector<HogBox> hits = expected;
         std::erase_if(hits, [](const HogBox &box) { return box.score < 0; });
-        // Boxes at the border are clipped after they are grouped, and these hits were clipped before.
+        // The detector groups boxes before it clips them at the border, but `hits` are clipped already. If all windows
+        // are searched, detect() gives the expected boxes.
         const bool everywhere =
             expected.size() == static_cast<std::size_t>(hog_window_count(size, model, search));
         EXPECT_TRUE(run({0, 1}).boxes == (everywhere ? detect(image, model, search, {0, 1}).boxes
@@ -633,7 +635,7 @@ TEST_P(HogDetector, only_windows_with_their_centres_in_the_regions_are_searched)
     }
 }
 
-// Everywhere, in regions and with other numbers of threads by turns, one detector finds what a new one finds.
+// One detector finds what a new one finds, also if whole pictures, regions and numbers of threads take turns.
 TEST_P(HogDetector, regions_and_threads_may_change_from_picture_to_picture) {
   const Size size = kEmulated ? Size{60, 50} : Size{131, 94};
   const HogModel model = small_model(21, {16, 24});
@@ -790,14 +792,14 @@ TEST(HogSearch, what_is_out_of_range_is_refused) {
   EXPECT_TRUE(refuses([](HogSearch &s) { s.win_stride = 513; }));
 }
 
-// Also in colour, and if every second frame has a region without a window, so that none of its thread blocks has work.
+// Tests grey and colour, also if every second frame has only a region without windows, so no thread block has work.
 TEST_P(HogDetector, frames_in_flight_equal_frames_alone) {
   const Size size = kEmulated ? Size{43, 38} : Size{320, 240};
   for (const int channels : {1, 3})
     for (const bool all_have_windows : {true, false}) {
       std::unique_ptr<cudavision::HogDetector> detector;
       ASSERT_TRUE(succeeds(make_hog_detector(execution(), size, channels, small_model(3), {}, &detector)));
-      const std::uint8_t *first = nullptr;  // picture
+      const std::uint8_t *first = nullptr;  // the first of the two pictures
       expect_frames_in_flight_equal_frames_alone(
           execution(), {size.width * channels, size.height}, (cudavision::kMaxHogHits + 1) * sizeof(HogBox),
           [&](cudavision::ImageView<const std::uint8_t> bytes, std::uint8_t *memory, cudavision::Input) {

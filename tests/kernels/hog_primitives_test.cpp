@@ -45,7 +45,7 @@ std::vector<Primitive> label_of(const HogBox &box, const HogStyle &style, const 
 
 class HogPrimitives : public BackendTest {
  protected:
-  // The lines of the stars, and after them the shade.
+  // Returns the lines of the stars, followed by a rectangle of the colour style.shade over the whole picture.
   std::vector<Primitive> stars(const HogImage &image, const std::vector<float> &numbers,
                                const HogShape &shape, const HogParams &params, int side,
                                const HogStyle &style) const {
@@ -123,7 +123,7 @@ TEST_P(HogPrimitives, boxes_become_outlines) {
   EXPECT_TRUE(refused(make_star_primitives(execution(), {}, nullptr, {1, 1, 36}, {}, {}, wrong, nullptr)));
 }
 
-// More boxes in a small frame than labels that keep clear of one another.
+// Tests more boxes than the number of labels of a frame that are placed clear of one another.
 TEST_P(HogPrimitives, labels_are_placed_one_after_another) {
   constexpr int kBoxes = cudavision::kMostPlacedLabels + 50;
   HostImage<HogBox> host(Size{kBoxes, 1});
@@ -204,7 +204,7 @@ std::vector<Primitive> defined_stars(const HogImage &image, const std::vector<fl
           for (std::size_t bin = 0; bin < static_cast<std::size_t>(p.bins); ++bin, ++at)
             if (cell != nullptr) cell->first[bin] += numbers[at];
         }
-  // The means of each group of cells.
+  // For each group of side x side cells: the sum of the means of its cells, and the number of its cells.
   const int columns = std::max(1, ((shape.cols - 1) * p.stride.width + p.block.width) / p.cell.width / side),
             rows = std::max(1, ((shape.rows - 1) * p.stride.height + p.block.height) / p.cell.height / side);
   std::map<std::pair<int, int>, std::pair<std::vector<double>, int>> groups;

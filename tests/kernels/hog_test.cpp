@@ -19,8 +19,7 @@ using cudavision::HogShape;
 using cudavision::HogVariant;
 using cudavision::Size;
 
-// Each number is at most 1, and comes from a sum of at most 64 x 64 floats, whose errors of 2^-24 each mostly
-// cancel.
+// Each number is at most 1, and comes from a sum of at most 64 x 64 floats, whose errors of 2^-24 each mostly cancel.
 constexpr double kTolerance = 1e-5;
 
 class Hog : public BackendTest {};
@@ -93,9 +92,9 @@ TEST_P(Hog, every_size_equals_the_definition) {
     }
 }
 
-// Tiles have sixteen rows of blocks, or with other parameters than the defaults eight, only if fewer rows would make
-// more tiles than the device runs at once. These pictures are large enough for the emulated device of 4
-// multiprocessors, and for a real GPU of 132. The definition would take too long.
+// A tile has sixteen rows of blocks (eight with other parameters than the defaults), but only if the device cannot run
+// all tiles of fewer rows at once. These pictures are large enough for that on the emulated device of 4
+// multiprocessors, and on a real GPU of 132. They would take the definition too long.
 TEST_P(Hog, tall_tiles_give_the_blocks_of_the_cpu_backend) {
   const bool real = !kEmulated && GetParam().backend == cudavision::Backend::cuda;
   const Size tiles = real ? Size{23, 28} : Size{5, 4};  // of 8 x 16 blocks
@@ -145,7 +144,7 @@ TEST(HogInstructionSets, give_the_same_bits) {
 
 TEST(HogInstructionSets, doubles_give_the_fused_sum) {
   Random random(9);
-  const auto number = [&random] {  // of any of 64 sizes, with a few or many digits
+  const auto number = [&random] {  // of any of 64 magnitudes, with few or many significant bits
     const int digits = random.below(1 << (1 + random.below(24)));
     const float sign = random.below(2) == 0 ? -1.0f : 1.0f;
     const int least = random.below(8) == 0 ? -149 : -40;  // some are subnormal, or make subnormal sums
@@ -183,8 +182,7 @@ TEST_P(Hog, every_format_gives_the_same_blocks) {
 TEST_P(Hog, blocks_are_those_of_opencv) {
   for (const HogParams &params : many_params())
     for (const int channels : {1, 3}) {
-      // OpenCV has one variant and one norm. (Its window must be a block plus whole strides: see
-      // opencv_blocks().)
+      // OpenCV has one variant and one norm. (Its window must be a block plus whole strides: see opencv_blocks().)
       if (params.variant != HogVariant::opencv || params.norm != HogNorm::variant) continue;
       SCOPED_TRACE(testing::Message() << params << " channels " << channels);
       const HogImage image = noise_image(kEmulated ? Size{39, 37} : Size{99, 67}, channels, 3);
@@ -192,8 +190,8 @@ TEST_P(Hog, blocks_are_those_of_opencv) {
     }
 }
 
-// If all samples are black or white, many gradients have the same length. The last columns of these pictures
-// lie in a block.
+// If all samples are black or white, many gradients of the channels have the same length, and OpenCV decides ties
+// differently in the last width % 4 columns. In these pictures blocks contain them.
 TEST_P(Hog, ties_between_channels_are_decided_as_by_opencv) {
   for (const int width : {18, 23, 32, 41}) {
     HogParams params;
@@ -305,8 +303,7 @@ TEST(HogParams, what_is_out_of_range_is_refused) {
   EXPECT_TRUE(refuses([](HogParams &p) { p.bins = 37; }));
   EXPECT_TRUE(refuses([](HogParams &p) { p.sigma = -1; }));
   EXPECT_TRUE(refuses([](HogParams &p) { p.sigma = std::numeric_limits<double>::quiet_NaN(); }));
-  // The square of the first sigma underflows to 0; with the second one all weights except at the centre are
-  // 0.
+  // The square of the first sigma underflows to 0; with the second one all weights but the centre's are 0.
   EXPECT_TRUE(refuses([](HogParams &p) { p.sigma = 1e-170; }));
   EXPECT_TRUE(refuses([](HogParams &p) { p.sigma = 0.0099; }));
   HogParams narrow;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The definition of the Hough transform in plain loops and by cv::HoughLines, and the class that runs it in
-// tests.
+// The definition of the Hough transform in plain loops and by cv::HoughLines, and the class that runs it in tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -89,8 +88,8 @@ struct DefinedPeak {
   int n, r;
 };
 
-// The votes of direction n and distance r, of which n may lie beside the accumulator: after half a turn the directions
-// come again, and the distances from the middle of a row have the other sign.
+// The votes of direction n and distance r. n may lie outside the accumulator: after half a turn the directions repeat,
+// and the distances from the middle of a row have the other sign.
 inline DefinedPeak around(const Accumulator &a, const HoughParams &p, int n, int r) {
   const int middle = (a.rhos - 1) / 2, half_turn = cvRound(kPi / static_cast<float>(p.theta));
   for (; a.angles == half_turn && n < 0; n += half_turn) r = 2 * middle - r;
@@ -129,7 +128,7 @@ inline HoughLine line_of(const DefinedPeak &peak, const Accumulator &a, const Ho
                     static_cast<float>(p.rho),
               theta =
                   static_cast<float>(p.min_theta) + static_cast<float>(peak.n) * static_cast<float>(p.theta);
-  const bool turned = theta < 0;  // the same line half a turn on
+  const bool turned = theta < 0;  // reported half a turn later, which is the same line
   return {turned ? 0 - rho : rho, turned ? theta + 3.14159265f : theta, peak.votes, 0, 0, 0, 0};
 }
 
@@ -168,8 +167,7 @@ struct Found {
   friend bool operator==(const Found &, const Found &) = default;
 };
 
-// Compares rho, theta, votes and order, but not the ends. EXPECT_TRUE(same_lines(...)) reports the first
-// difference.
+// Compares rho, theta, votes and order, but not the ends. EXPECT_TRUE(same_lines(...)) reports the first difference.
 inline testing::AssertionResult same_lines(const std::vector<HoughLine> &actual,
                                            const std::vector<HoughLine> &expected) {
   for (std::size_t i = 0; i < std::min(actual.size(), expected.size()); ++i) {

@@ -129,7 +129,7 @@ Found defined_segments(const Picture &edges, const HoughParams &p) {
 }
 
 TEST_P(HoughSegments, every_size_equals_the_definition) {
-  // Lines of the last two have more steps than are loaded together (256).
+  // Lines in pictures of the last two sizes have more steps than are loaded at a time (256).
   std::vector<Size> sizes{{1, 1}, {1, 70}, {70, 1}, {2, 2}, {31, 33}, {64, 50}, {300, 16}, {16, 300}};
   if (!kEmulated) sizes.insert(sizes.end(), {{32, 32}, {33, 31}, {129, 64}, {97, 111}});
   unsigned seed = 1;
@@ -238,13 +238,13 @@ TEST_P(HoughSegments, drawn_segment_is_found_from_pixel_to_pixel) {
   }
 }
 
-// A step covers the pixels on both sides of a line: also where these belong to another word of the step maps, or lie at the
-// border of the picture.
+// A step covers the pixels on both sides of a line, also where they lie in another word of the step maps
+// (cuda/hough/step_maps.cuh) or at the border of the picture.
 TEST_P(HoughSegments, zigzag_about_a_line_is_one_segment_at_every_place) {
   const Size size{67, 67};
   HoughRunner runner(execution(), size);
   for (const bool upright : {false, true})
-    for (const int more : {0, 1})  // which of both lines has a point more
+    for (const int more : {0, 1})  // which of the two rows or columns has one pixel more
       for (const int place : {0, 1, 30, 31, 32, 33, 62, 63, 64, 65}) {
         Picture edges(size);
         for (int i = 5; i < 60; ++i) {

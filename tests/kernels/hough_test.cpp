@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests of the lines of the Hough transform on every backend: against their definition in plain loops,
-// against cv::HoughLines, and at the limits of the parameters.
+// Tests of the lines of the Hough transform on every backend: against their definition in plain loops, against
+// cv::HoughLines, and at the limits of the parameters.
 #include "tests/kernels/hough_definition.h"
 
 #include <limits>
@@ -154,7 +154,7 @@ TEST_P(Hough, radius_goes_on_at_the_other_end_of_theta) {
   EXPECT_GT(wrapped, 20);
 }
 
-// Lines, segments and gradient voting: the direction of the normal is the middle of the range, which goes through 0.
+// Tests lines and segments, with and without gradient voting. The normal's direction is near 0, within the range.
 TEST_P(Hough, negative_directions_are_reported_half_a_turn_on) {
   const Size size{120, 100};
   HoughRunner runner(execution(), size);
@@ -192,7 +192,7 @@ TEST_P(Hough, nearly_vertical_line_is_listed_once) {
     }
 }
 
-// Rows that do not fit in shared memory are counted in global memory.
+// The votes of an angle are counted in global memory if they do not fit in shared memory.
 TEST_P(Hough, very_fine_rho_equals_opencv) {
   const Picture edges = dots({60, 30}, 3, 7);
   HoughParams params = with_threshold(1, 0.01, 0.2);

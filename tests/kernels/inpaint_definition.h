@@ -250,8 +250,8 @@ class Definition {
       }
   }
 
-  // Computes the mean of the four neighbours, as far as they lie in the picture and, with filled_alone, are
-  // filled. Returns false if there is none.
+  // Computes the mean of those of the four neighbours that lie in the picture and, with filled_alone, outside of
+  // `hole`. Returns false if there is none.
   bool mean_at(const HostImage<Samples> &from, const Picture &hole, int x, int y, bool filled_alone,
                Samples *mean) const {
     Samples sum{};
@@ -333,7 +333,7 @@ class TestedInpaint {
   void place(const Placement &frame, const Placement &mask) { frame_ = frame, mask_ = mask; }
   Inpaint &algorithm() { return *inpaint_; }
 
-  // opaque: the frame's alpha channel is InpaintFrame::alpha.
+  // opaque: passes the frame's alpha channel as InpaintFrame::alpha, so that the hole becomes opaque.
   Filled run(const HostFrame &pixels, const Picture &mask, const InpaintParams &params,
              const RgbMatrix &matrix = {}, bool opaque = false) {
     const TestFrame frame(execution_, pixels, frame_);

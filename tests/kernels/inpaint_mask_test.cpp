@@ -17,7 +17,7 @@ using cudavision::Size;
 
 class InpaintMask : public BackendTest {
  protected:
-  // An empty picture is not a source.
+  // Returns the removal mask of a frame. picture: a source unless it is empty. by_alpha: the alpha channel is a source.
   Picture mask_of_frame(const HostFrame &pixels, RemovalSources sources, const Picture &picture = {},
                         bool by_alpha = false, const Placement &placement = kMisalignedOddPitch) {
     std::unique_ptr<RemovalMask> algorithm;

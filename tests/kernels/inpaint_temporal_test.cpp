@@ -89,14 +89,14 @@ TEST_P(InpaintTemporal, background_that_was_seen_comes_back_exactly) {
   }
 }
 
-// An object in front of the background that is not removed, such as a person whom the detector has missed.
+// An object that is not removed passes in front of the background, such as a person whom the detector has missed.
 TEST_P(InpaintTemporal, what_passes_is_not_learned) {
   for (const char *format : {"RGB", "NV12", "GRAY8"}) {
     SCOPED_TRACE(format);
     const HostFrame background = textured(format, kSize, 21);
     TestedInpaint inpaint(execution(), kSize);
     const Region object = object_at(3);
-    HostFrame missed = background;  // it differs from the background by 128 everywhere
+    HostFrame missed = background;  // in the object it differs from the background by 128
     for (int y = object.y; y < object.y + object.height; ++y)
       for (int x = object.x; x < object.x + object.width; ++x)
         missed.sample(0, x, y) = static_cast<std::uint8_t>(background.at(0, x, y) ^ 128);
@@ -133,7 +133,7 @@ TEST_P(InpaintTemporal, what_stands_still_is_learned_late) {
     }
 }
 
-// A difference of kAlike levels is the same, and one more is not.
+// A pixel that differs from the background by kAlike levels still counts as background; with one more it does not.
 TEST_P(InpaintTemporal, difference_from_which_on_something_is_new) {
   const HostFrame background = changed(textured("GRAY8", kSize, 23), [](int v) { return v / 4; });
   const Region object = object_at(3);
@@ -147,7 +147,7 @@ TEST_P(InpaintTemporal, difference_from_which_on_something_is_new) {
     inpaint.run(other, no_mask(kSize), temporal());
     const Filled filled =
         inpaint.run(with_object(background, object, 160), mask_of(kSize, object), temporal());
-    // Three frames have shown what is alike, and the mean follows by a third.
+    // If the pixels count as background, three frames have shown them, and the mean moves by a third of the difference.
     const int follows = more > cudavision::inpaint::kAlike ? 0 : (2 * more + 3) / 6;
     for (int y = object.y; y < object.y + object.height; ++y)
       for (int x = object.x; x < object.x + object.width; ++x)
@@ -258,7 +258,7 @@ TEST_P(InpaintTemporal, step_of_light_is_followed) {
     TestedInpaint inpaint(execution(), kSize);
     const Region a = object_at(0), b = object_at(4);
     inpaint.run(with_object(background, a, 90), mask_of(kSize, a), temporal());
-    // The object moves, and the light changes, between two frames; then it stays as it is.
+    // Between the first frame and these the object moves and the light changes; then both stay as they are.
     for (int i = 0; i < 3; ++i) {
       const Filled filled = inpaint.run(with_object(lit, b, 91), mask_of(kSize, b), temporal());
       EXPECT_EQ(filled.report.remembered, 12 * 14);
@@ -297,14 +297,13 @@ TEST_P(InpaintTemporal, sensor_noise_does_not_accumulate) {
   for (int i = 0; i < (kEmulated ? 8 : 60); ++i) {
     const Filled filled =
         inpaint.run(with_object(changed(background, noisy), object_at(4), 99), mask, temporal());
-    // The background has the noise of one frame, at most 12 * 50 / 33 levels. Following the light adds almost
-    // nothing.
+    // The background has the noise of one frame, at most 12 * 50 / 33 levels. Following the light adds almost nothing.
     EXPECT_LE(largest_error(filled.frame, background, mask), 19) << i;
     EXPECT_NEAR(mean_error(filled.frame, background, mask), 0, 1) << i;
   }
 }
 
-// The line is estimated although the noise of both frames hides the change of light at each single pixel.
+// The change of light (LightLine) is estimated although the noise of both frames hides it at each single pixel.
 TEST_P(InpaintTemporal, step_of_light_is_followed_under_noise) {
   for (const auto light : {step_of_light, more_light, less_light}) {
     const HostFrame background = mild("RGB", 14), lit = changed(background, light);
@@ -374,8 +373,7 @@ TEST_P(InpaintTemporal, other_motion_does_not_count_as_light) {
 }
 
 TEST_P(InpaintTemporal, both_backends_agree_in_every_light) {
-  // Both backends share the arithmetic of background_rules.h. This test compares the rest with the CPU
-  // backend.
+  // Both backends share the arithmetic of background_rules.h. This test compares the rest with the CPU backend.
   const HostFrame background = textured("UYVY", kSize, 9);
   const ExecutionOwner host({"cpu", cudavision::Backend::cpu, 1});
   TestedInpaint inpaint(execution(), kSize), reference(host.execution(), kSize);

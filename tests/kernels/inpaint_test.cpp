@@ -97,10 +97,9 @@ TEST_P(Inpaint, every_parameter_equals_the_definition) {
   EXPECT_GT(patches.size(), 5u);
 }
 
-// The area around the hole does not fit into the shared memory of a block, so the state lies in global
-// memory.
+// The area around the hole does not fit into a block's shared memory, so the fill keeps its state in global memory.
 TEST_P(Inpaint, large_holes_equal_the_definition) {
-  const Size size = kEmulated ? Size{210, 90} : Size{260, 180};  // 113 KB, where 99 are allowed; 281 KB
+  const Size size = kEmulated ? Size{210, 90} : Size{260, 180};  // needs 113 KB (99 allowed), or 281 KB
   const HostFrame frame = textured("RGB", size, 70);
   Picture mask = no_mask(size);
   remove(&mask, {3, 3, 5, 5}), remove(&mask, {size.width - 9, size.height - 8, 5, 5});
@@ -115,8 +114,9 @@ TEST_P(Inpaint, large_holes_equal_the_definition) {
   }
 }
 
-// The cells of this picture do not fit into the shared memory of the blocks beside the state, so most candidates are read
-// from global memory: in a small window, and in the whole picture where a window has no candidate.
+// The cells of this picture (cuda/inpaint/cell_columns_rules.h) do not fit into the shared memory of the blocks beside
+// the state, so most candidates are read from global memory: in a small window, and in the whole picture where a window
+// has no candidate.
 TEST_P(Inpaint, small_windows_in_a_large_picture_equal_the_definition) {
   const Size size = kEmulated ? Size{420, 260} : Size{1400, 900};
   const int x = size.width / 2, y = size.height / 2, apart = kEmulated ? 40 : 110;
@@ -178,7 +178,7 @@ TEST(InpaintLab, every_fifth_color_equals_opencv_except_for_rare_roundings) {
     }
     ASSERT_EQ(byte_of(word, 3), 99);
   }
-  // OpenCV 4.6, which computes its tables in single precision, gives 16.
+  // With OpenCV 4.6, which computes its tables in single precision, 16 components differ.
   EXPECT_LE(different, 30) << "of " << colors.size();
 }
 
@@ -236,7 +236,7 @@ TEST_P(Inpaint, large_pictures_equal_the_definition) {
   const Picture mask = mask_of(size, {size.width / 2, size.height / 3, 3, 2});
   const Filled expected = definition(frame, mask, with(9));
   EXPECT_TRUE(same(inpaint.run(frame, mask, with(9)), expected));
-  // The best candidate of this one lies in the last cell of the picture.
+  // In this copy of the frame the best candidate lies in the last cell of the picture.
   HostFrame copied = frame;
   for (int c = 0; c < 3; ++c)
     for (int y = 0; y < 12; ++y)
@@ -436,7 +436,7 @@ TEST_P(Inpaint, progress_is_reported_after_each_patch) {
   EXPECT_EQ(reported.back(), 90);
 }
 
-// The next fill, which is not stopped, gives the right result.
+// A fill that is stopped changes nothing, and the next one gives the right result.
 TEST_P(Inpaint, stopped_fill_changes_no_byte) {
   if (execution().backend == cudavision::Backend::cuda) GTEST_SKIP() << "CUDA reports no progress";
   const Size size{40, 33};
@@ -518,7 +518,8 @@ TEST_P(Inpaint, request_to_stop_ends_a_fill_that_runs) {
   }
 }
 
-// As where a process is given a part of the card: the fill takes fewer blocks until they fit, and keeps to them.
+// Cooperative launches fail as where a process is given a part of the card: the fill takes fewer blocks until they fit,
+// and keeps to that number.
 TEST_P(Inpaint, fill_takes_as_many_blocks_as_fit) {
   CUDAVISION_NEEDS_EMULATION();
   if (execution().backend == cudavision::Backend::cpu) GTEST_SKIP() << "launches are CUDA's";
@@ -608,7 +609,7 @@ TEST(InpaintCells, the_cells_of_a_window_belong_to_different_blocks) {
         const int width = columns_that_spread(columns, kCell, reach, blocks);
         ASSERT_GE(width, columns);
         ASSERT_LE(width, columns + cudavision::inpaint::kMostMoreColumns);
-        if (width == columns && blocks != 132) continue;  // there may be no better one
+        if (width == columns && blocks != 132) continue;  // maybe no number of columns spreads the cells
         std::size_t most = 0, cells = 0;
         for (int y = 0; y < kCell.height; ++y)
           for (int x = 0; x < kCell.width; ++x) {

@@ -152,7 +152,7 @@ TEST_P(LocalHistLimits, largest_windows_of_the_most_bins_equal_the_definition) {
   ASSERT_TRUE(equals_definition(execution(), picture, planar));
 }
 
-// Both use the same kernel, and the limit of dynamic shared memory belongs to the kernel, not to the launch.
+// Both instances use the same kernel, and the limit of dynamic shared memory belongs to the kernel, not to the launch.
 TEST_P(LocalHistLimits, instances_with_much_and_with_little_shared_memory_take_turns) {
   const Picture picture = noise({452, 9}, 35);
   const LocalHistParams much = brightness_params(256, {450, 3}), little = brightness_params(256, {2, 3});

@@ -111,7 +111,7 @@ TEST_P(LocalHist, every_number_of_bins_equals_the_definition) {
 }
 
 TEST_P(LocalHist, every_operator_and_weight_equals_the_definition) {
-  // Rows of whole words are loaded as such, eight pixels at a time.
+  // The rows of the last two pictures are whole, aligned words, which are loaded eight pixels at a time.
   const std::pair<Picture, Placement> pictures[] = {{noise({37, 19}, 8), kMisalignedOddPitch},
                                                     {smooth_noise({37, 19}, 2, 9), kMisalignedOddPitch},
                                                     {checkerboard({37, 19}, 3, 0, 255), kMisalignedOddPitch},
@@ -237,8 +237,7 @@ TEST_P(LocalHist, constant_pictures_have_one_brightness_and_no_gradient) {
   }
 }
 
-// Ramps in the eight directions whose angles are lower edges of bins: all pixels belong to the bin that
-// starts there.
+// Ramps in the eight directions whose angles are lower edges of bins: all pixels belong to the bin that starts there.
 TEST_P(LocalHist, ramps_fill_the_one_bin_that_their_angle_begins) {
   constexpr int kX[] = {1, 1, 0, -1, -1, -1, 0, 1}, kY[] = {0, 1, 1, 1, 0, -1, -1, -1};
   for (int eighth = 0; eighth < 8; ++eighth)
@@ -300,7 +299,7 @@ TEST_P(LocalHist, frames_in_flight_equal_frames_alone) {
   }
 }
 
-// The kernels ahead write the picture and let the next ones start before they have ended.
+// Canny's kernels write the edges that LocalHist reads, and let LocalHist's kernels start before they have ended.
 TEST_P(LocalHist, edges_of_frames_in_flight_equal_those_of_frames_alone) {
   const Size size = kEmulated ? Size{40, 70} : Size{640, 360};
   for (const LocalHistParams &params :

@@ -50,8 +50,7 @@ class Windows {
     return {has_bins ? argmax.download() : HostImage<std::uint16_t>(), value.download()};
   }
 
-  // Takes and returns the model of a region. It stays in the backend's memory for reductions() until the next
-  // one is taken.
+  // Takes and returns the model of a region, which reductions() uses until the next model is taken.
   HostImage<float> take_model(const Picture &picture, Region region) {
     model_ = std::make_unique<TestImage<float>>(execution_, Size{params_.bins, 1}, Placement{"", 4, 1, 0});
     const TestImage<std::uint8_t> luma(execution_, picture, kMisalignedOddPitch);

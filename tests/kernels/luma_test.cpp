@@ -27,7 +27,7 @@ using cudavision::Size;
 class Luma : public BackendTest {};
 CUDAVISION_TEST_ON_EVERY_BACKEND(Luma);
 
-// The nearest value of the full range to one of the limited range.
+// Converts a luma value of the limited range (16 to 235) to the full range, rounded to nearest.
 std::uint8_t expanded(int y) {
   return static_cast<std::uint8_t>(std::clamp(std::lround((y - 16) * 255 / 219.0), 0l, 255l));
 }

@@ -308,7 +308,7 @@ class Estimator {
     luma_ = luma, vectors_ = vectors, valid_ = valid;
   }
 
-  // Gives the first frame of a stream.
+  // Passes the first frame of a stream to the algorithm.
   void start(const Picture &frame, const OpticalFlowParams &params = {}) {
     flow_->drop_previous();
     const TestImage<std::uint8_t> luma(execution_, frame, luma_);

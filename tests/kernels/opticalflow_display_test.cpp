@@ -234,7 +234,7 @@ TEST_P(FlowDisplay, both_backends_write_the_same_bytes) {
 
 // --- arrows ---
 
-// The mean of the valid vectors of a cell, in double precision, or zero.
+// The mean, in double precision, of the valid ones of 8x8 vectors of a cell; zero if fewer than half are valid.
 std::pair<double, double> defined_mean(const Flow &flow, int stride, Size region, int column, int row) {
   const int spacing = cudavision::arrow_spacing(region);
   double x_sum = 0, y_sum = 0;

@@ -21,7 +21,7 @@ using cudavision::Size;
 
 class RealFlow : public BackendTest {
  protected:
-  // A small part of the picture where the test would otherwise take too long.
+  // The picture, or a small part of it that begins at (x, y) where the test would otherwise take too long.
   static Picture part(const Picture &picture, int x, int y) {
     return kSlow ? picture.crop({x, y, 128, 96}) : picture;
   }

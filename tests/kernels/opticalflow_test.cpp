@@ -154,7 +154,7 @@ Places places_of(const std::vector<Region> &regions) {
   return places;
 }
 
-// The vectors of the pixels in the regions, and elsewhere none.
+// The flow without the vectors outside of the regions, which become zero and invalid.
 Flow only_in(const std::vector<Region> &regions, int stride, Flow flow) {
   for (int y = 0; y < flow.size().height; ++y)
     for (int x = 0; x < flow.size().width; ++x)
@@ -188,7 +188,7 @@ TEST_P(OpticalFlow, vectors_in_regions_are_those_of_the_whole_frame) {
     if (kSlow) params.iterations = 3;
     const Pair pair = moving(size, ++seed, 5, -3);
     const Flow whole = flow_between(execution(), pair.first, pair.second, params);
-    // Fills the fields of all levels with other vectors.
+    // Leaves other vectors in the memory of all levels, so that leftovers would be noticed.
     (void)estimator.between(pair.second, noise(size, seed), params);
     int valid = 0;
     for (const std::vector<Region> &regions : sets) {
@@ -508,12 +508,11 @@ TEST_P(OpticalFlow, frame_costs_at_most_three_launches_per_level_and_nothing_els
     budget.expect_launches_alone(launches);
     finish(execution());
   };
-  // Levels of at most 384 pixels, on the emulated device, are tracked by one launch: here none but the coarsest of 13 x
-  // 10.
+  // On the emulated device, levels of at most 384 pixels are tracked by one launch: here only that of 13 x 10.
   expect(with(9, 3), 4 * 3);
   expect(with(9, 4), 4 * 3 + 2);
   expect(with(9, 0), 3);
-  expect(with(21, 8), 3 * 3);  // of 50 x 40 and 25 x 20, the latter is not larger than the window
+  expect(with(21, 8), 3 * 3);  // the level of 25 x 20 is left out: its height is not larger than the window
   expect(checked, 4 * (3 + 2) + 1);
   expect(with(9, 3), 4 * 3 + 1, places_of({{20, 30, 40, 50}}));
 }

@@ -13,7 +13,7 @@
 
 namespace cudavision::test {
 
-// A map and where it lies.
+// A mask in host memory, the position of its first pixel in the frame, and the side in pixels of each byte's square.
 struct HostMask {
   Picture bytes;
   int x = 0, y = 0, step = 1;
@@ -69,7 +69,7 @@ class RedactDefinition {
     const Region r = grown(box);
     if (x < r.x || y < r.y || x >= r.x + r.width || y >= r.y + r.height) return false;
     if (params_.shape == RedactShape::box) return true;
-    // In units of half a pixel from the centre; exact, because the numbers are small.
+    // The offset from the centre in half pixels, each part times the other side; exact, because the numbers are small.
     const double u = (2.0 * (x - r.x) + 1 - r.width) * r.height,
                  v = (2.0 * (y - r.y) + 1 - r.height) * r.width, most = 1.0 * r.width * r.height;
     return u * u + v * v <= most * most;
@@ -86,7 +86,7 @@ class RedactDefinition {
         }
     return false;
   }
-  // The number of the last box, from 1 on, 0 for a mask, -1 for nothing.
+  // What selects a pixel: the number of the last box that contains it, counted from 1; 0 for a mask; -1 for nothing.
   int selected_by(int x, int y) const {
     if (is_limited(x, y)) return -1;
     for (int i = static_cast<int>(targets_.boxes.size()); i > 0; --i)

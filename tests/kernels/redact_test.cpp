@@ -49,7 +49,7 @@ class RedactTest : public BackendTest {
                                        {targets.boxes.data(), static_cast<int>(targets.boxes.size()),
                                         masks.data(), static_cast<int>(masks.size()), targets.limit},
                                        params, map);
-    (void)frame.download();  // waits for the masks
+    (void)frame.download();  // waits, because the masks are freed here
     return status;
   }
 
@@ -57,7 +57,7 @@ class RedactTest : public BackendTest {
 };
 CUDAVISION_TEST_ON_EVERY_BACKEND(RedactTest);
 
-// Few pixels are set.
+// A mask with few set pixels.
 Picture sparse(Size size, unsigned seed) {
   Picture picture = noise(size, seed);
   for (std::uint8_t &value : picture.pixels()) value = value > 240 ? value : 0;
@@ -185,7 +185,7 @@ TEST_P(RedactTest, ellipses_of_all_sizes_equal_the_definition) {
       HostTargets targets;
       for (int k = 0; k < 3; ++k) {
         const int width = 1 + below(most), height = 1 + below(most);
-        // Its edge crosses the frame.
+        // A box with a corner in the frame, so that the edge of its ellipse can cross the frame.
         targets.boxes.push_back({below(size.width) - (k == 0 ? 0 : width),
                                  below(size.height) - (k == 2 ? 0 : height), width, height});
       }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares repacking on every backend with its definition, which reads and writes the bits of a sample one by
-// one.
+// Compares repacking on every backend with its definition, which reads and writes the bits of a sample one by one.
 #include "cuda/repack/repack.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +31,7 @@ using cudavision::unpack_frame;
 class Repack : public BackendTest {};
 CUDAVISION_TEST_ON_EVERY_BACKEND(Repack);
 
-// A component: its plane of the wide frame, and the place of its samples there.
+// A component: its plane of the wide frame, the place of its samples there, and their number of bits below the upper 8.
 struct WideComponent {
   int plane, offset, step, bit, shift_x = 0, shift_y = 0;
   int low = 0;
@@ -105,7 +104,7 @@ class Frames {
 
 // --- the definition ---
 
-// Bit i of a sample, counted from its eight most significant bits' lowest one.
+// Bit i, counted from the lowest one, of the eight most significant bits of a sample.
 int bit_of(const Picture &plane, const WideComponent &c, int x, int y, int i) {
   const int at = c.bit + i;
   return plane.at(x * c.step + c.offset + at / 8, y) >> at % 8 & 1;
@@ -206,7 +205,7 @@ TEST_P(Repack, replaced_samples_keep_no_bit) {
         Picture &plane = expected[static_cast<std::size_t>(c.plane)];
         set_eight(&plane, c, x, y, eight[i].at(x, y));
         if (marks.at(x << c.shift_x, y << c.shift_y) == 0) return;
-        for (int k = 1; k <= c.low; ++k) {  // the bits below the eight, from the upper one on
+        for (int k = 1; k <= c.low; ++k) {  // the bits below the upper eight, from the highest down
           const int at = 8 * c.offset + c.bit - k;
           std::uint8_t &byte = plane.at(x * c.step + at / 8, y);
           byte = static_cast<std::uint8_t>(byte & ~(1 << at % 8));

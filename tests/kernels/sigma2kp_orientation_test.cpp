@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests of the orientation of keypoints against its definition, including the edges of bins and the border of
-// the picture.
+// Tests of the orientation of keypoints against its definition, including the edges of bins and the border of the
+// picture.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -29,7 +29,7 @@ Sigma2KpParams oriented(int side, int bins, GradientOperator op = GradientOperat
 
 // Many keypoints; some of their squares extend beyond the picture on each side.
 TEST_P(Sigma2Orientation, every_window_equals_the_definition) {
-  // Rows of whole words are loaded as such.
+  // Rows that are whole, aligned words are loaded word by word.
   const Picture picture = smooth_noise(kEmulated ? Size{60, 45} : Size{112, 80}, 1, 1);
   for (const Placement &placement : {kAligned, kMisalignedOddPitch})
     for (const int side : {2, 3, 11, 15, 16, 17, 33, 64})
@@ -40,7 +40,7 @@ TEST_P(Sigma2Orientation, every_window_equals_the_definition) {
       }
 }
 
-// The largest histogram beside the largest square takes more shared memory than a kernel gets unasked.
+// The largest histogram and the largest square together need more shared memory than a kernel gets by default.
 TEST_P(Sigma2Orientation, most_bins_of_the_largest_window_equal_the_definition) {
   ASSERT_TRUE(equals_definition(execution(), noise({60, 40}, 2), oriented(64, 360)));
 }

@@ -116,7 +116,7 @@ TEST_P(Sigma2Primitives, strong_points_grow_and_weak_ones_are_hidden) {
     expect_primitive(list.primitive(hidden), Primitive::Kind::point, 1, {-1, -1, -1, -1});
   for (const auto &[i, arms] : {std::pair{2, 5}, {4, 5}, {6, 10}, {8, 15}})
     expect_primitive(list.primitive(i), Primitive::Kind::cross, 1, {12, 22, arms, 0});
-  // 20 pixels along the diagonal are 14 along each axis, 21 when it is half as long again
+  // The line's 20 pixels along the diagonal are 14 along each axis. The line is half as long again here: 21.
   expect_primitive(list.primitive(13), Primitive::Kind::line, 1, {12, 22, 33, 43});
   style.grows = false;
   ASSERT_TRUE(succeeds(list.make(7, style)));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests of the sigma^2 detector on every backend: against its definition in plain loops, and of its
-// invariants.
+// Tests of the sigma^2 detector on every backend: against its definition in plain loops, and of its invariants.
 #include <limits>
 
 #include "tests/kernels/sigma2kp_runner.h"
@@ -41,8 +40,8 @@ TEST_P(Sigma2Kp, every_size_equals_the_definition) {
 }
 
 TEST_P(Sigma2Kp, every_placement_equals_the_definition) {
-  // Rows of whole words are loaded as such. All tiles of the last picture run at once on the emulated device
-  // of four multiprocessors only if they are higher than usual.
+  // Rows that are whole, aligned words are loaded word by word. All tiles of the last picture run at once on the
+  // emulated device of four multiprocessors only if they are higher than usual.
   for (const Size size : {Size{77, 45}, Size{132, 45}, Size{68, 165}}) {
     const Picture picture = noise(size, 3);
     for (const Placement &placement : kPlacements)
@@ -60,7 +59,7 @@ TEST_P(Sigma2Kp, every_window_equals_the_definition) {
         ASSERT_TRUE(equals_definition(execution(), picture, params, placement));
 }
 
-// These need the most shared memory per block.
+// These parameters need the most shared memory per block.
 TEST_P(Sigma2Kp, largest_squares_of_the_largest_windows_equal_the_definition) {
   const Picture picture = smooth_noise({110, 97}, 1, 7);
   for (const double tau : {15.999, 14.5, 1.0})
@@ -90,7 +89,7 @@ TEST_P(Sigma2Kp, every_dense_cell_and_tau_equals_the_definition) {
       ASSERT_TRUE(equals_definition(execution(), picture, dense(4, cell, share * cell / 2)));
 }
 
-// The limit tau is exact: distances are less than tau with grids, and at most tau with equation 2.
+// The limit tau is exact: distances are less than tau with grids, and at most tau with equation 2 of the paper (dense).
 TEST_P(Sigma2Kp, tau_is_exclusive_with_grids_only) {
   const Picture picture = noise({60, 60}, 7);
   const double root2 = std::sqrt(2.0);
@@ -129,9 +128,8 @@ TEST_P(Sigma2Kp, single_bright_pixel_is_found_where_its_plateau_begins) {
   Picture picture({40, 40});
   picture.at(20, 21) = 200;
   Sigma2KpParams params = grid(3, 8, 1.5);
-  // The windows (18..20, 19..21) contain it. The first of them, (18, 19), lies at (2, 3) in the cell that
-  // begins at (16, 16), and at (6, 7) in the cell that begins at (12, 12); it is the first greatest window of
-  // both.
+  // The windows (18..20, 19..21) contain it. The first of them, (18, 19), lies at (2, 3) in the cell that begins at
+  // (16, 16), and at (6, 7) in the cell that begins at (12, 12); it is the first greatest window of both.
   Sigma2KpRunner runner(execution(), picture.size());
   EXPECT_EQ(runner.run(picture, params).found, 0);
   params.tau = 2.3;  // the distance of (18, 19) from the centre (20, 20) is sqrt(5)
@@ -141,12 +139,12 @@ TEST_P(Sigma2Kp, single_bright_pixel_is_found_where_its_plateau_begins) {
             (Sigma2Keypoint{std::uint64_t{9} * 200 * 200 - 200 * 200, 18, 19, cudavision::kNoOrientation}));
   EXPECT_FLOAT_EQ(cudavision::center_of_window(18, 3), 19);
   EXPECT_DOUBLE_EQ(cudavision::variance_of(found.keypoints[0].strength, 3), 200 * 200 * (1.0 / 9 - 1.0 / 81));
-  // Equation 2 does not choose among windows of equal strength: all of them that are near a q are keypoints.
+  // Equation 2 (dense) does not choose among windows of equal strength: all near a q, a cell's centre, are keypoints.
   const FoundKeypoints all = runner.run(picture, dense(3, 8, 1));
   EXPECT_EQ(all.found, 9);
 }
 
-// All pictures a I + b have the same set of keypoints.
+// All pictures a I + b, made of one picture I, have the same set of keypoints.
 TEST_P(Sigma2Kp, brightness_and_contrast_change_no_keypoint) {
   const Size size{90, 60};
   const Picture base = smooth_noise(size, 1, 8);
@@ -190,8 +188,7 @@ TEST_P(Sigma2Kp, translation_by_cells_moves_the_set) {
   EXPECT_TRUE(same_keypoints({moved, 0}, {expected, 0}));
 }
 
-// With half of the pixels black and half white S has its maximum, which exceeds 2^32 for windows of 23 pixels
-// and more.
+// With half of the pixels black and half white S has its maximum, which exceeds 2^32 for windows of 23 pixels and more.
 TEST_P(Sigma2Kp, largest_variance_does_not_overflow) {
   const Size size = kEmulated ? Size{70, 45} : Size{100, 80};
   Picture blobs = smooth_noise(size, 5, 20);  // S rises from 0 to its maximum within a few pixels
@@ -410,9 +407,8 @@ TEST_P(Sigma2Kp, frame_is_a_launch_and_one_more_for_each_of_distance_and_orienta
       run();
       budget.expect_launches_alone(1u + apart + turned);
       finish(execution());
-      // Three per tile (to claim it, to add its keypoints, to count it as done), and one for each band and
-      // each block of keep_apart_kernel (one thread for each of at most 21 x 14 + 21 x 13 keypoints) to count
-      // it as done.
+      // Three per tile (to claim it, to add its keypoints, to count it as done), and one for each band and each block
+      // of keep_apart_kernel (one thread for each of at most 21 x 14 + 21 x 13 keypoints) to count it as done.
       EXPECT_EQ(budget.spent().global_atomics, 3u * 4 + 2u + (apart ? 3u : 0u));
     }
 }

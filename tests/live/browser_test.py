@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests the page of cudavision-live in Chromium, as a person uses it. tests/run.sh live runs it.
 
-usage: browser_test.py [FOLDER]     FOLDER: pictures of the page are written there. CUDAVISION_SLOW=N allows N times as much time,
-                                    on a machine that is busy
+usage: browser_test.py [FOLDER]     FOLDER: pictures of the page are written there. CUDAVISION_SLOW=N allows N times as
+                                    much time, on a machine that is busy
 """
 import base64
 import io
@@ -42,7 +42,7 @@ def contrast(first, second):
     return (light + 0.05) / (dark + 0.05)
 
 
-# The texts of the page, their colours and what lies behind them; for pictures and what is hidden, nothing.
+# A script that returns the visible texts of the page, outside of drawings, with their colours and backgrounds.
 COLOURS = """
 const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
 const found = [];
@@ -58,7 +58,7 @@ for (const part of document.querySelectorAll('body *')) {
 }
 return found;
 """
-# What is wider than its place, or reaches beyond the window.
+# A script that returns the parts whose content is wider than they are, or that reach beyond the window.
 CUT_OFF = """
 const beyond = (part) => part.getBoundingClientRect().right > innerWidth + 1;
 const wider = (part) => part.scrollWidth > part.clientWidth + 1 && part.clientWidth > 0 &&
@@ -96,7 +96,7 @@ class Browser(unittest.TestCase):
         self.driver.get(self.live.base + "/")
 
     def tearDown(self):
-        """No test leaves a message in the console, and none asks another host."""
+        """No test may leave a message in the console, and no page may ask another host."""
         self.assertEqual(self.driver.get_log("browser"), [])
         for entry in self.driver.get_log("performance"):
             message = json.loads(entry["message"])["message"]
@@ -253,7 +253,7 @@ class Browser(unittest.TestCase):
         self.shoot("zones")
 
     def test_a_line_across_the_path_counts_people(self):
-        """By hand, 5 walkers cross it from left to right and 6 from right to left (tests/examples/count)."""
+        """Counted by hand, 5 people cross it from left to right and 6 from right to left (tests/examples/count.sh)."""
         self.start(str(STREET))
         self.until(lambda: "person" in self.find("#counts").text)
         self.find("#pause").click()
@@ -351,7 +351,7 @@ class Browser(unittest.TestCase):
         self.assertEqual(self.live.stop(), (0, ""))
         self.until(lambda: "connection lost" in self.find("#link").text)
         self.driver.get("about:blank")
-        self.driver.get_log("browser")  # of the attempts to connect
+        self.driver.get_log("browser")  # discards the errors of attempts to connect
         self.live = Live()
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the server of cudavision-live without a browser: pictures, properties, playback, what it refuses, and what it costs."""
+"""Tests the server of cudavision-live without a browser: pictures, properties, playback, its refusals and its cost."""
 import ast
 import asyncio
 import collections
@@ -62,14 +62,14 @@ async def status_of(live_one, request):
 
 
 def written(*described):
-    """The command and the program of these steps, an element and its properties each."""
+    """The command line and the program that the page shows for steps. described: pairs of an element and properties."""
     source = types.SimpleNamespace(words=lambda _quote: "videotestsrc num-buffers=1")
     steps = elements.steps_of(CATALOGUE, [], [{"element": name, "properties": values} for name, values in described])
     return elements.launch_line(source, steps, "fakesink"), elements.program(source, steps)
 
 
 class Texts(unittest.TestCase):
-    """What the page shows to copy is what was chosen, whatever a stranger's preset may contain."""
+    """The texts that the page shows for copying say what was chosen, whatever a stranger's preset contains."""
 
     def test_values_with_spaces_and_quotes_can_be_written(self):
         for value in "line 1", 'the "door"', "it's", "a\\b", "é ü", "a=b", "a ! b", "(x)", "{x}", "[x]", "# no":
@@ -157,7 +157,7 @@ class Requests(unittest.IsolatedAsyncioTestCase):
             self.assertEqual((await get(name))[0], 200, name)
         for path in sorted((ROOT / "examples" / "live" / "page").iterdir()):
             found = re.findall(r"(?:https?:)?//[a-z0-9.-]+\.[a-z]{2,}", path.read_text(encoding="utf-8"))
-            self.assertLessEqual(set(found), {"http://www.w3.org"}, path)  # the names of SVG's elements
+            self.assertLessEqual(set(found), {"http://www.w3.org"}, path)  # the only address: the XML namespace of SVG
 
     async def test_nothing_else_is_served(self):
         for path in ("/page/../live.py", "/page/%2e%2e/live.py", "/page/..%2flive.py", "/page//etc/passwd", "/live.py", "/page/",
@@ -246,7 +246,7 @@ class Properties(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(await self.page.do("set", step=0, values={"low-threshold": 20, "high-threshold": 40}), "")
         await self.page.until(lambda: edges() > 1)
         later = json.loads((await get(f"/cameras/{CAMERA}/left.json"))[2])["frame"]
-        self.assertGreater(later, frame)  # a new pipeline begins with 0
+        self.assertGreater(later, frame)  # the pipeline was not replaced: a new one begins with frame 0
 
     async def test_another_one_begins_anew(self):
         self.assertEqual(await self.page.do("set", step=0, values={"backend": "cpu"}), "")
@@ -282,7 +282,7 @@ class Properties(unittest.IsolatedAsyncioTestCase):
         note = await self.page.until(lambda: self.page.steps()[0]["note"])
         self.assertIn("range-min (150) must be less than range-max (100)", note)
         self.assertEqual(self.page.values()["range-min"], 0)
-        # at a restart, the reply says it, and what ran before runs again
+        # After a failed restart the reply has the error, and the steps before run again.
         error = await self.page.do("set", step=0, values={"range-min": 120, "backend": "cpu"})
         self.assertIn("range-min (120) must be less than range-max (100)", error)
         self.assertEqual((self.page.values()["range-min"], self.page.values()["backend"]), (0, "auto"))
@@ -344,7 +344,7 @@ class Playback(unittest.IsolatedAsyncioTestCase):
         time, before = await self.paused_at(1)
         count = len(self.page.pictures[VIDEO, "left"])
         await asyncio.sleep(0.4)
-        self.assertEqual(len(self.page.pictures[VIDEO, "left"]), count)  # it is a pause
+        self.assertEqual(len(self.page.pictures[VIDEO, "left"]), count)  # no further picture came: it is a pause
         self.assertEqual(await self.page.do("set", VIDEO, step=0, values={"low-threshold": 900, "high-threshold": 1000}), "")
         after = await self.page.until(lambda: self.page.pictures[VIDEO, "left"][count:])
         self.assertEqual((after[-1][0], after[-1][1] == before), (time, False))
@@ -478,7 +478,7 @@ class Guests(unittest.IsolatedAsyncioTestCase):
         threads, files, memory = live.threads(), live.files(), live.memory()
         for _ in range(5):
             await asyncio.gather(*(visit() for _ in range(10)))
-        threads, files = threads + 5, files + 5  # of cameras that are tried again meanwhile
+        threads, files = threads + 5, files + 5  # cameras that connect again meanwhile need some
         for _ in range(100):  # connections end a moment later
             if live.threads() <= threads and live.files() <= files:
                 break
@@ -504,7 +504,7 @@ class Guests(unittest.IsolatedAsyncioTestCase):
             for number in range(40):
                 edges = [{"element": "cudacanny", "properties": {"low-threshold": number}}]
                 self.assertEqual(await page.do("steps", steps=edges), "")
-        self.assertLess(live.files(), files + 20)  # two of each pipeline, were it kept
+        self.assertLess(live.files(), files + 20)  # if replaced pipelines were kept, each would keep two files
         self.assertLess(live.threads(), threads + 10)
 
     async def test_a_page_that_does_not_read_costs_nothing(self):

@@ -18,7 +18,7 @@ constexpr double kNoScore = std::numeric_limits<double>::quiet_NaN();
 
 using Regions = std::vector<GstCudaVisionRegion>;
 
-// The labels stay in `keeper`.
+// The regions of the buffer. keeper: owns the strings to which they point.
 Regions regions_of(GstBuffer *buffer, Owned<GList> *keeper) {
   keeper->reset(gst_cuda_vision_buffer_get_regions(buffer));
   Regions regions;
@@ -134,7 +134,7 @@ TEST(AttachRegion, marks_stay_on_copies) {
   const Owned<GstBuffer> copy(gst_buffer_copy(buffer.get())), deep(gst_buffer_copy_deep(buffer.get()));
   const auto flags = static_cast<GstBufferCopyFlags>(GST_BUFFER_COPY_META | GST_BUFFER_COPY_MEMORY);
   const Owned<GstBuffer> part(gst_buffer_copy_region(buffer.get(), flags, 30, 60));
-  // A transform that none of today's elements asks of a meta without coordinates.
+  // Scaled: elements ask this only of metas with coordinates, but a mark would follow, too.
   const Owned<GstBuffer> scaled(gst_buffer_new());
   gpointer state = nullptr;
   while (GstMeta *meta = gst_buffer_iterate_meta_filtered(buffer.get(), &state,
@@ -238,7 +238,7 @@ struct Probe {
 
 TEST(AttachRegion, probes_change_the_frame_that_goes_on_and_no_other) {
   Probe probe{[](GstPadProbeInfo *info) {
-    // As PyGObject does: somebody has a reference while the probe runs.
+    // A second reference to the buffer while the probe runs, as PyGObject holds one.
     const Owned<GstBuffer> seen(gst_buffer_ref(GST_PAD_PROBE_INFO_BUFFER(info)));
     EXPECT_TRUE(gst_cuda_vision_probe_add_region(info, "person", -1, 2, 3, 4, 0.5, nullptr, 0, nullptr));
     EXPECT_TRUE(gst_cuda_vision_probe_add_region(info, "car", 1, 2, 3, 4, 0.5, nullptr, 0, nullptr));

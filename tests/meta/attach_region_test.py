@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Regions of one's own detector, attached in Python: in a pad probe, behind an appsrc, and refused where that cannot work."""
+"""Attaches regions of one's own detector in Python: in a pad probe, behind an appsrc, and where that is refused."""
 import copy
 import math
 import unittest
@@ -114,7 +114,7 @@ class AttachRegion(unittest.TestCase):
 
     def test_a_copy_of_a_buffer_that_is_in_use_gets_regions(self):
         buffer = Gst.Buffer.new_wrapped(bytes(64 * 48))
-        reference = buffer.copy()  # as PyGObject understands copies
+        reference = buffer.copy()  # PyGObject's copy: another reference to the buffer
         for used in (buffer, reference):
             with self.assertRaisesRegex(GLib.Error, r"in Python Gst.Buffer.copy_deep\(\)"):
                 GstCudaVision.add_region(used, "person", 1, 2, 3, 4)

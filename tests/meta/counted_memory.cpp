@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Memory that counts its maps and copies; memory of a GPU would be downloaded by them.
+// Memory that counts its maps and copies, each of which would download memory of a GPU.
 #include <gst/gst.h>
 
 #include <cstring>

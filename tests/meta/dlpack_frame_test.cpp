@@ -154,7 +154,7 @@ TEST(DlpackFrame, what_is_no_array_is_refused) {
   EXPECT_EQ(refusal(buffer.get(), caps.get()), "the frame is none of these caps");
 }
 
-// With sums that wrap around, the rows would lie in the buffer.
+// If sums of offsets wrapped around, the rows would seem to lie inside the buffer.
 TEST(DlpackFrame, offsets_beyond_the_buffer_are_refused) {
   const Caps caps = caps_of("GRAY8", 4, 2);
   for (const gsize offset : {gsize{1}, gsize{9}, G_MAXSIZE - 3, G_MAXSIZE}) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Reads tensors, lists and frames with NumPy, through the override of PyGObject: values, addresses, lifetimes, hostile arguments."""
+"""Reads tensors, lists and frames with NumPy through PyGObject's override: values, addresses, lifetimes, errors."""
 import ctypes
 import gc
 import struct

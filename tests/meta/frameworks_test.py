@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Reads tensors and frames on a GPU with PyTorch and CuPy, without a copy, on a stream of their own, and compares them with the host's.
+"""Reads tensors and frames on a GPU with PyTorch and CuPy, uncopied, on their own stream; compares with the host's.
 
-  frameworks_test.py [FRAMES [VIDEO.mp4]]     needs PyTorch or CuPy, and a GPU; PyGObject is not needed: the C functions are
-                                              called by ctypes. The frames of a video of H.264 are arrays, too
+  frameworks_test.py [FRAMES [VIDEO.mp4]]     needs PyTorch or CuPy, and a GPU, but no PyGObject: ctypes calls the C
+                                              functions. The frames of a video of H.264 are arrays, too
 """
 import ctypes
 import sys
@@ -59,7 +59,7 @@ PLAYING, NULL = 4, 1
 
 
 class Array:
-    """Numbers of the library as the array API wants them. export(flags, stream) and device(number) call the C functions."""
+    """Data of the library for any framework's from_dlpack(). export(flags, stream), device(number): the C functions."""
 
     def __dlpack_device__(self):
         number = ctypes.c_int()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Results behind elements that move the picture. gst/docs/geometry.md lists the elements and says what becomes of each kind
-// of result. Each element gets a picture of a bright box with results that lie on it: behind the element they must
-// lie on the box of the new picture, or be gone.
+// Results behind elements that move the picture. gst/docs/geometry.md lists the elements and says what becomes of each
+// kind of result. Each element gets a picture of a bright box, and results that lie on the box. Behind the element the
+// results must lie on the box of the new picture, or be gone.
 #include <gst/video/video.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using std::numbers::pi;
 
-// The bright box. It lies at none of its mirrored or rotated places.
+// The bright box. Mirroring or rotating the picture moves the box to another place.
 constexpr int kLeft = 200, kTop = 60, kBoxWidth = 40, kBoxHeight = 20;
 
 Owned<GstBuffer> frame_with_box() {
@@ -143,13 +143,13 @@ std::string fate_of_region(GstBuffer *buffer, const Picture &picture) {
   return inside && outside ? kFollow : kWrong;
 }
 
-// A pipeline of the page's table, with the rest of its row.
+// A pipeline in the table of gst/docs/geometry.md, and the other cells of its row.
 struct Neighbour {
   std::string elements, lists, tensors, regions;
 };
 void PrintTo(const Neighbour &neighbour, std::ostream *out) { *out << neighbour.elements; }
 
-// The text of a cell for the GStreamer that runs: "dropped; follow from 1.28" says two things.
+// What a cell says for the running GStreamer. "dropped; follow from 1.28" is "dropped" before 1.28, and then "follow".
 std::string promised(const std::string &cell) {
   const std::size_t semicolon = cell.find("; "), from = cell.find(" from 1.28");
   if (semicolon == std::string::npos) return cell;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Points and lines under scaling, cropping, rotation and perspective, compared with the mapping of single
-// points.
+// Points and lines under scaling, cropping, rotation and perspective, compared with the mapping of single points.
 #include "gst/meta/mapping.h"
 
 #include <cmath>
@@ -175,7 +174,7 @@ TEST(Mapping, a_tensor_keeps_its_frame_when_the_whole_frame_is_scaled) {
   }
 }
 
-// The position of the last cell is mapped as a keypoint there.
+// The tensor's last cell moves to where a keypoint at its position moves.
 TEST(Mapping, a_tensor_follows_crops_and_borders_of_a_scaled_frame) {
   const float shrink[3][3] = {{0.5f, 0, 0}, {0, 0.25f, 0}, {0, 0, 1}};
   const FrameSize out_size{80, 60};
@@ -203,13 +202,13 @@ TEST(Mapping, a_tensor_that_no_geometry_describes_is_refused) {
     GstCudaVisionTensorMeta tensor = cells();
     EXPECT_FALSE(FrameMapping::matrix(turn, whole, {64, 48}, whole, {64, 48}).move(&tensor));
   }
-  // A crop needs to know the size of the frame.
+  // A tensor without a frame size cannot follow a crop.
   GstCudaVisionTensorMeta unknown = {};
   EXPECT_FALSE(
       FrameMapping::matrix(kUnit, {1, 0, 63, 48}, {64, 48}, {0, 0, 63, 48}, {63, 48}).move(&unknown));
 }
 
-// SCOPED_TRACE prints the seeds. The matrices are those that elements make, and a perspective.
+// Matrices that elements make, and a perspective.
 class MappingOfMatrix : public testing::TestWithParam<int> {
  protected:
   static constexpr GstVideoRectangle kIn{16, 8, 300, 200}, kOut{5, 7, 400, 300};

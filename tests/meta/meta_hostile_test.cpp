@@ -93,7 +93,7 @@ TEST(HostileTensor, is_read_as_nothing) {
   }
 }
 
-// Positions are not used before somebody has compared them with a frame.
+// Positions that make no sense do not make a tensor invalid: its values can be read.
 TEST(HostileTensor, may_lie_anywhere) {
   const Owned<GstBuffer> buffer(gst_buffer_new());
   GstCudaVisionTensorMeta *meta = add_numbers(buffer.get());
@@ -115,7 +115,7 @@ TEST(HostileTensor, id_is_valid_text) {
 
 // --- lists ---
 
-// A meta of another list, which must have the given number of keypoints.
+// Replaces the items of a meta of keypoints, which must then have `count` keypoints. Takes `items`.
 void expect_keypoints(GBytes *items, guint count) {
   const Owned<GstBuffer> buffer(gst_buffer_new());
   GstCudaVisionKeypointsMeta *meta = gst_cuda_vision_buffer_add_keypoints_meta(buffer.get(), nullptr, 0);
@@ -145,8 +145,8 @@ TEST(HostileList, that_is_none_has_no_items) {
   expect_keypoints(g_bytes_new_static(kItems, sizeof kItems), 3);
   expect_keypoints(nullptr, 0);
   expect_keypoints(g_bytes_new_static(kItems, sizeof kItems - 1), 0);      // the last item is cut
-  expect_keypoints(g_bytes_new_static(kItems + 1, sizeof kItems / 3), 0);  // it begins between two numbers
-  // Nobody reads these items: there are more than fit into a guint, which would count one.
+  expect_keypoints(g_bytes_new_static(kItems + 1, sizeof kItems / 3), 0);  // not aligned
+  // One item more than a guint can count, which would wrap to 1. The items are not read.
   expect_keypoints(g_bytes_new_static(kItems, ((gsize{1} << 32) + 1) * sizeof(GstCudaVisionKeypoint)), 0);
   EXPECT_EQ(criticals.count(), 0) << criticals.last();
 }
@@ -179,7 +179,7 @@ TEST(HostileRegion, parameters_that_are_none_are_left_out) {
   auto *meta = gst_buffer_add_video_region_of_interest_meta(buffer.get(), "person", 1, 2, 3, 4);
   const Criticals criticals;
   meta->params = g_list_append(meta->params, nullptr);
-#if !GST_CHECK_VERSION(1, 26, 0)  // the public field is the name
+#if !GST_CHECK_VERSION(1, 26, 0)  // the name is a public field
   meta->params = g_list_append(meta->params, gst_structure_new_empty("nameless"));
   static_cast<GstStructure *>(meta->params->next->data)->name = 0;
 #endif

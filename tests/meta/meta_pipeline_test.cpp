@@ -19,8 +19,7 @@ using std::numbers::pi;
 class MetaPipeline : public testing::Test {
  protected:
   void SetUp() override { memory_counts().reset(); }
-  // Threads of a pipeline may release its elements, and the elements their last frame, shortly after NULL is
-  // reached.
+  // Threads of a pipeline may release its elements, and the elements their last frame, shortly after NULL is reached.
   void TearDown() override {
     for (int waited_ms = 0; memory_counts().alive != 0 && waited_ms < 5000; ++waited_ms) g_usleep(1000);
     EXPECT_EQ(memory_counts().alive, 0);

@@ -252,7 +252,7 @@ TEST(ListMetas, nothing_found_gives_no_bytes) {
         segments(gst_cuda_vision_lines_meta_get_bytes(lines));
     EXPECT_EQ(g_bytes_get_size(points.get()), 0u);
     EXPECT_EQ(g_bytes_get_size(segments.get()), 0u);
-    // As a pool of buffers leaves them.
+    // Metas without items, as a pool of buffers leaves them.
     g_clear_pointer(&keypoints->items, g_bytes_unref);
     g_clear_pointer(&lines->items, g_bytes_unref);
   }

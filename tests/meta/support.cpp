@@ -33,8 +33,8 @@ bool gl_works() {
   return works;
 }
 
-// Returns false if an element is not installed, or needs OpenGL and there is none. Fails the test if the elements cannot be made for another
-// reason.
+// Returns false if an element is not installed, or needs OpenGL and there is none. Fails the test if the elements
+// cannot be made for another reason.
 bool all_installed(const std::string &elements) {
   GError *error = nullptr;
   GstParseContext *context = gst_parse_context_new();
@@ -50,7 +50,7 @@ bool all_installed(const std::string &elements) {
   return installed && (elements.find("glupload") == std::string::npos || gl_works());
 }
 
-// Its pads are those of the first and the last element, whatever other pads there are: textoverlay has one for texts.
+// A harness on the sink pad of the first and the source pad of the last element: textoverlay has another pad for texts.
 GstHarness *harness_around(const std::string &elements) {
   GstElement *bin = gst_parse_bin_from_description(
       ("identity name=first ! " + elements + " ! identity name=last").c_str(), FALSE, nullptr);

@@ -77,12 +77,11 @@ std::vector<GstCudaVisionLine> some_lines();
 void attach_all(GstBuffer *buffer);
 inline const std::vector<guint8> kGrid{1, 2, 3, 4, 5, 6};
 
-// Sends the frame through elements in gst-launch-1.0's syntax; nullptr if an element is not installed. caps: receives the
-// caps of the result, unless it is null; the caller releases them.
+// Sends the frame through elements in gst-launch-1.0's syntax; nullptr if an element is not installed. caps: if not
+// null, receives the caps of the result, which the caller releases.
 Owned<GstBuffer> through(const std::string &elements, Owned<GstBuffer> buffer, GstCaps **caps = nullptr);
 
-// Within 1e-4: positions in a frame are floats below 2^10, whose spacing is 2^-14, after a few steps in
-// double.
+// Within 1e-4: positions in a frame are floats below 2^10, whose spacing is 2^-14, after a few steps in double.
 void expect_near(const GstCudaVisionKeypoint &actual, const GstCudaVisionKeypoint &expected);
 void expect_near(const GstCudaVisionLine &actual, const GstCudaVisionLine &expected);
 // Compares bit for bit, except that NaN equals NaN.

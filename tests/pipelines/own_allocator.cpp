@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A program in C++ that allocates memory in its own way, lets exceptions pass through elements, and uses elements until the
-// very end: exit functions that were set before a plugin was loaded are called when the plugin's static objects have been
+// A program in C++ that allocates memory in its own way, lets exceptions pass through elements, and uses elements until
+// the very end: exit functions that were set before a plugin was loaded run after the plugin's static objects are
 // destroyed.
 #include <gst/gst.h>
 
@@ -10,7 +10,7 @@
 
 namespace {
 
-// In front of each block. A block of another allocator has no such bytes, and free() is no match for this one's.
+// Bytes in front of each block: to free a block with another allocator than made it is then a fault.
 constexpr std::size_t kHeader = 64;
 
 }  // namespace

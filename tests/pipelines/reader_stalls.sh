@@ -11,7 +11,7 @@ exec 3<>"$root/output"  # holds both ends, and reads nothing
 # Each line takes most of a page of the pipe, which leaves room for the texts of gst-launch-1.0.
 long=$(printf 'A%.0s' {1..3000})
 
-# stops ELEMENT...: the pipeline, of which each line waits in the end, stops.
+# stops ELEMENT...: the pipeline, whose lines finally wait for the reader, stops.
 stops() {
   gst-launch-1.0 -e videotestsrc ! video/x-raw,width=64,height=48 ! "$@" 2>"$root/error" >&3 &
   local launch=$!

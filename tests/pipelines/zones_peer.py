@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Counts random walks over a line with cudavisionzones and with LineZone of supervision (https://supervision.roboflow.com).
+"""Counts random walks over a line with cudavisionzones and supervision's LineZone (https://supervision.roboflow.com).
 
   zones_peer.py
 

@@ -95,8 +95,7 @@ std::size_t live_events();
 
 enum class Call { allocation, host_allocation, copy, launch, synchronise, create, free, query };
 
-// The next `successes` calls of that kind succeed, the one after them fails with `error`, and later ones
-// succeed again.
+// The next `successes` calls of that kind succeed, the one after them fails with `error`, and later ones succeed again.
 void fail_after(Call call, unsigned successes, cudaError_t error);
 inline void fail_next(Call call, cudaError_t error) { fail_after(call, 0, error); }
 inline void fail_allocations_after(unsigned successes) {
@@ -110,8 +109,7 @@ void lose_device(cudaError_t error = cudaErrorLaunchFailure);
 // With 0, every call returns cudaErrorNoDevice.
 void set_device_count(int count);
 void set_memory_limit(std::size_t bytes);
-// Undoes set_schedule, set_device_count, set_memory_limit, fail_after and lose_device_after, and drops the
-// report.
+// Undoes set_schedule, set_device_count, set_memory_limit, fail_after and lose_device_after, and drops the report.
 void reset();
 
 #pragma GCC visibility pop

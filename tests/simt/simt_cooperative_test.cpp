@@ -32,8 +32,7 @@ void run_cooperative(dim3 grid, dim3 block, std::size_t shared_bytes, void (*ker
   ASSERT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
 }
 
-// In every round each block adds the previous round's values of the next block and of its own mirrored
-// thread.
+// In every round each block adds the previous round's values of the next block and of its own mirrored thread.
 template <bool kWithBarrier>
 __global__ void pass_on_kernel(unsigned *values, unsigned *arrivals) {
   auto *own = static_cast<unsigned *>(simt::dynamic_shared_memory());
@@ -93,7 +92,7 @@ TEST_F(Simt, missing_grid_barrier_changes_the_result) {
   }
 }
 
-// More rounds than GridMinimum has tags, of 10 bits.
+// The number of rounds: more than the 2^10 tags of GridMinimum, so that tags repeat.
 constexpr unsigned kMinima = 1100;
 
 __device__ unsigned long long value_of(unsigned block, unsigned round) {

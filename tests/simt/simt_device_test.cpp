@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The emulated device functions: built-in variables, barriers, votes and shuffles, each compared with a
-// simple loop.
+// The emulated device functions: built-in variables, barriers, votes and shuffles, each compared with a simple loop.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>

@@ -28,7 +28,7 @@ __device__ void switch_threads(const unsigned *word) {
   for (int i = 0; i < 20; ++i) (void)cudavision::arrivals_at(word);
 }
 
-// Each block adds 1 to its number, long after it has let the next kernel start.
+// Each block adds 1 to its number, long after it has let the next kernel start; with kLetsLate, before that.
 template <bool kWaits, bool kLetsLate = false>
 __global__ void add_kernel(unsigned *numbers) {
   if (!kLetsLate) simt::let_next_kernel_start();
@@ -68,7 +68,7 @@ TEST_F(Simt, kernel_that_does_not_wait_is_found) {
   }
 }
 
-// The kernels count the blocks that have begun, and write how many of those ahead they find when they begin.
+// Counts the kernel's blocks that have begun. found: the least number of blocks of the kernel ahead begun then.
 __global__ void count_kernel(unsigned kernel, unsigned *begun, unsigned *found) {
   if (threadIdx.x == 0) {
     atomicAdd(begun + kernel, 1u);

@@ -94,8 +94,7 @@ TEST_F(Simt, incomplete_barrier_of_some_warps_says_who_waits) {
   EXPECT_DEATH(run(1, kThreads, incomplete_part_kernel), "threads 32 to 63 wait in a barrier of some warps");
 }
 
-// Correct in forward order, where each thread reads what an earlier one wrote. The other orders detect the
-// fault.
+// Correct in forward order, where each thread reads what an earlier one wrote. The other orders detect the fault.
 __global__ void look_back_kernel(int *dst, int value) {
   SIMT_SHARED(int[kThreads], tile);
   const unsigned t = threadIdx.x;

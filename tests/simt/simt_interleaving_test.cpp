@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Blocks that run by turns: what they do to one another, and deadlocks of devices with few of them.
+// Blocks that run by turns: how they affect one another, and deadlocks of devices with few resident blocks.
 #include <set>
 
 #include "cuda/common/acquire_release.cuh"

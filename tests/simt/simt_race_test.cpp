@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The detector of data races: what it allows and what it finds. Its kernels are compiled with the compiler's calls.
+// The detector of data races: what it allows and what it finds. This file is compiled with -fsanitize=thread.
 #include <algorithm>
 #include <set>
 #include <vector>
@@ -14,7 +14,7 @@ using simt::MemoryOrder;
 
 constexpr unsigned kThreads = 64;
 
-// Blocks of one thread; each writes and reads words that are 0 at first. A test runs in several orders of them.
+// Runs the kernel on words that are 0 at first, in several interleavings of its blocks.
 template <class... Parameters>
 void run_in_orders(unsigned blocks, void (*kernel)(Parameters...), unsigned threads = 1) {
   for (unsigned seed = 0; seed < 5; ++seed) {
@@ -130,7 +130,7 @@ TEST_F(Simt, barriers_order_accesses_and_shuffles_do_not) {
   EXPECT_DEATH(run_in_orders(3, neighbour_kernel<Way::shuffle>, kThreads), "data race");
 }
 
-// The next round overwrites what other threads still read.
+// Without the second barrier, a round overwrites what other threads may still read.
 template <bool kSecondBarrier>
 __global__ void rounds_kernel(unsigned *words) {
   SIMT_SHARED(unsigned, value);
@@ -198,9 +198,9 @@ TEST_F(Simt, kernels_of_a_stream_do_not_race) {
 
 // --- loads that return older values ---
 
-// The litmus tests of "GPU Concurrency: Weak Behaviours and Programming Assumptions" (J. Alglave et al., ASPLOS 2015), with
-// one thread in each block, words x and y that are 0 at first, and atomics alone, which do not race. Each returns what its
-// loads have returned, in many orders.
+// The litmus tests of "GPU Concurrency: Weak Behaviours and Programming Assumptions" (J. Alglave et al., ASPLOS 2015),
+// with one thread in each block, words x and y that are 0 at first, and atomics only, which do not race. outcomes()
+// returns what the loads of a test returned in many interleavings.
 constexpr unsigned kLoads = 4;
 using Outcomes = std::set<std::vector<unsigned>>;
 
@@ -221,7 +221,7 @@ struct Words {
   __device__ unsigned *x() const { return words + kLoads; }
   __device__ unsigned *y() const { return words + kLoads + 1; }
   __device__ unsigned *z() const { return words + kLoads + 2; }
-  // Makes a load the one of this number.
+  // Stores the value that a load has returned. load: its number.
   __device__ void got(unsigned load, unsigned value) const { words[load] = value; }
 };
 
@@ -368,7 +368,7 @@ TEST_F(Simt, updates_read_the_last_value) {
   for (const std::vector<unsigned> &counts : outcomes(9, count_kernel)) EXPECT_EQ(counts[1], 8u);
 }
 
-// The shared memory of a block was that of another one.
+// Each block gets the shared memory of a block that has ended.
 __global__ void shared_count_kernel(unsigned *words) {
   SIMT_SHARED(unsigned, count);
   if (threadIdx.x == 0) count = 10 * blockIdx.x;
@@ -390,7 +390,8 @@ TEST_F(Simt, barriers_and_new_blocks_leave_no_older_values) {
 
 // --- kernels that start early ---
 
-// Each kernel adds 1 to a word of each block. Two kernels ahead have ended when one starts, unless kLetsFirst.
+// Each kernel adds 1 to a word of each block. With kWaits and without kLetsFirst, a kernel starts after the end of the
+// kernel two places ahead of it.
 template <bool kWaits, bool kLetsFirst>
 __global__ void add_kernel(unsigned *words) {
   if (kLetsFirst) simt::let_next_kernel_start();
@@ -399,7 +400,7 @@ __global__ void add_kernel(unsigned *words) {
   if (threadIdx.x == 0) ++words[blockIdx.x];
 }
 
-// A kernel writes to one of two words by turns, before it waits.
+// Consecutive kernels write to two words by turns, before each waits for the kernel ahead.
 template <bool kLetsFirst>
 __global__ void take_turns_kernel(unsigned turn, unsigned *words) {
   if (kLetsFirst) simt::let_next_kernel_start();

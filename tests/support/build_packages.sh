@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Builds the Debian packages from what is committed, in a fresh root, and checks them: lintian, hardening, and whether a
-# second build, in another folder and time zone and without the compiler cache, gives the same bytes. tests/release.sh calls it.
+# Builds the Debian packages of the last commit, in a fresh root, and checks them: lintian, hardening, and whether a
+# second build, in another folder and time zone and without the compiler cache, gives the same bytes. Called by
+# tests/release.sh.
 #
 #   build_packages.sh FOLDER SUFFIX [twice]     FOLDER gets the packages, whose version ends in SUFFIX
 #
@@ -54,8 +55,8 @@ find build-packages -maxdepth 1 -type f -exec cp -t "$folder" {} +
 
 echo "== the second build"
 (export CCACHE_DISABLE=1 TZ=Pacific/Kiritimati; build /var/tmp/built/again)
-# nvcc puts a hash of the source's folder into the names of kernels, and its temporary files' names into objects. No option
-# of it changes that, so with kernels the plugin itself may differ, and nothing else.
+# nvcc puts a hash of the source folder into the names of kernels, and names of temporary files into objects. No option
+# of nvcc changes that, so with kernels the plugin itself may differ, and nothing else.
 with_kernels=no
 ! command -v nvcc >/dev/null || with_kernels=yes
 same=0 different=() unexpected=0

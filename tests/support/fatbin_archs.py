@@ -4,9 +4,10 @@
 
 usage: fatbin_archs.py LIBRARY
 
-CUDA's own cuobjdump prints more, but is not part of every toolkit. A fat binary begins with 0xba55ed50, the version (2 bytes),
-the size of its header (2) and of what follows (8). Each entry begins with its kind (2 bytes: 1 is PTX, 2 is machine code), a
-version (2), the size of its header (4) and of its payload (8); at offset 28 is the compute capability (4).
+CUDA's own cuobjdump prints more, but is not part of every toolkit. A fat binary begins with 0xba55ed50, the version (2
+bytes), the size of its header (2) and of what follows (8). Each entry begins with its kind (2 bytes: 1 is PTX, 2 is
+machine code), a version (2), the size of its header (4) and of its payload (8); at offset 28 is the compute capability
+(4).
 """
 import pathlib
 import struct

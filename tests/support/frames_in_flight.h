@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A test that algorithms which read complete inputs early share: frames are enqueued without waiting, as many as a GPU
-// may work on at the same time.
+// A test shared by algorithms that read complete inputs early: many frames are enqueued without waiting, and a GPU may
+// work on several of them at the same time.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,15 +16,16 @@
 
 namespace cudavision::test {
 
-// A size at which a card has several frames in flight; elsewhere a part of it.
+// card: a size at which a GPU has several frames in flight. The CPU backend gets a third of its width and height.
 inline Size size_in_flight(const Execution &execution, Size card, Size emulated) {
   if (kEmulated) return emulated;
   return execution.backend == Backend::cuda ? card : Size{card.width / 3, card.height / 3};
 }
 
-// Expects that frames of two pictures in turn have the results of frames alone: each with memory of its own for
-// the result, and then all with the same memory. run(luma, result, input) enqueues a frame and returns its Status.
-// The frame writes `result_bytes` bytes at `result`, or fewer unless `writes_all` is set; they are 0 before.
+// Expects that frames of two pictures by turns give the same results as single frames: first each frame with memory of
+// its own for the result, then all with the same memory. run(luma, result, input) enqueues a frame and returns its
+// Status. A frame writes `result_bytes` bytes at `result`, which are 0 before; it may write fewer if `writes_all` is
+// false.
 template <typename Run>
 void expect_frames_in_flight_equal_frames_alone(const Execution &execution, Size size,
                                                 std::size_t result_bytes, const Run &run,

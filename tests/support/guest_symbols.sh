@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# A library that another program loads shares no part of the C++ runtime with it: it exports its interface alone, and imports
-# nothing that allocates, raises or unwinds.
+# A library that another program loads must share no part of the C++ runtime with the program: it exports only its
+# interface, and imports nothing that allocates, raises or unwinds.
 #
 #   guest_symbols.sh LIBRARY...
 set -euo pipefail

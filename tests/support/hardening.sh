@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Checks that the flags of Debian's hardening=+all are at work in libraries that were built together, and that each object
-# file that nvcc made for one of them has a stack protector: hardening.sh LIBRARY... OBJECT.o...
+# Checks that the flags of Debian's hardening=+all are at work in libraries that were built together, and that each
+# object file that nvcc made for one of them has a stack protector: hardening.sh LIBRARY... OBJECT.o...
 set -euo pipefail
 
 fail() { echo "$1" >&2; exit 1; }
@@ -22,5 +22,5 @@ for library in "$@"; do
   if grep -E 'GNU_STACK' <<<"$segments" | grep -q 'RWE'; then fail "$library: its stack can be executed"; fi
   all_symbols+=$symbols
 done
-# A small library may call no function on a buffer whose size the compiler knows.
+# Checked over all libraries: a small one may call no function on a buffer whose size the compiler knows.
 has "$*" "fortified functions" "${all_symbols//__stack_chk_fail/}" '__[a-z]+_chk(@|$)'

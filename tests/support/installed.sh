@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by tests of the installed product: installs it into an empty folder and sets the environment to use
-# it.
+# Sourced by tests of the installed product: installs it into an empty folder and sets the environment to use it.
 
 # install_into ROOT BUILD_FOLDER PREFIX LIBDIR PLUGIN_DIR: sets the environment of this shell to use the
 # installed product.

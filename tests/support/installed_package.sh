@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Installs the packages of a release (tests/release.sh) and uses them as a stranger would: gst-inspect-1.0, a pipeline, and
-# programs in C, C++ and Python outside of the source tree.
+# Installs the packages of a release (tests/release.sh) and uses them as a stranger would: gst-inspect-1.0, a pipeline,
+# and programs in C, C++ and Python outside of the source tree.
 #
 #   installed_package.sh DISTRIBUTION     as trixie-cuda, of the repository in /srv/gst-cudavision
 #   installed_package.sh                  the packages are installed

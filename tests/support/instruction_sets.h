@@ -11,8 +11,8 @@
 
 namespace cudavision::test {
 
-// Calls work() with each instruction set of this processor in turn, and with the fallback of one lane, where this version of
-// Highway has it, which the processors of today never choose.
+// Calls work() with each instruction set of this processor in turn. Where this version of Highway has it, that includes
+// its fallback of one lane, which today's processors never choose by themselves.
 template <typename Work>
 void on_every_instruction_set(const Work &work) {
   const auto choose = [](std::int64_t targets) {
@@ -22,7 +22,7 @@ void on_every_instruction_set(const Work &work) {
   const std::int64_t all = (hwy::SupportedTargets() | HWY_SCALAR) & HWY_TARGETS;
   for (std::int64_t left = all; left != 0; left &= left - 1) {
     const std::int64_t target = left & -left;
-    if (!is_made(target == (all & -all) || left == target)) continue;  // first the best one and the least one
+    if (!is_made(target == (all & -all) || left == target)) continue;  // first part: best and least one
     SCOPED_TRACE(hwy::TargetName(target));
     choose(target);
     work();

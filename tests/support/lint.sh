@@ -4,8 +4,8 @@
 #
 #   tests/support/lint.sh [all]
 #
-# clang-format's versions disagree with one another: 14, Debian 12's, decides, and others are not asked. clang-tidy takes
-# minutes, so it runs by `tests/run.sh lint` alone, which configures build-tests for it.
+# Versions of clang-format disagree with one another: only 14, Debian 12's, is used. clang-tidy takes minutes, so it
+# runs by `tests/run.sh lint` alone, which configures build-tests for it.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 failed=0

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Adds an element to the source tree: an algorithm with both backends, the element, its tests and its pages.
 
-usage: new_element.py NAME [PREFIX]     NAME: the stem of all names, lower-case letters and digits, as canny: the element is cudacanny
-                                        PREFIX: as vision: the element is cudavisioncanny, and the algorithm cuda/canny
+usage: new_element.py NAME [PREFIX]     NAME: the stem of all names, lower-case letters, digits; canny makes cudacanny
+                                        PREFIX: vision makes the element cudavisioncanny of the algorithm cuda/canny
 
 The new element marks bright pixels. It builds and passes its tests, so that only its arithmetic, its properties and its
 texts have to be replaced (CONTRIBUTING.md). The files come from the templates in new_element/.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// cv::HOGDescriptor and cv::CascadeClassifier. OpenCV 5 has moved them to its repository opencv_contrib; their names are the same.
+// Includes cv::HOGDescriptor and cv::CascadeClassifier, which OpenCV 5 has moved to its repository opencv_contrib.
 #pragma once
 
 #include <opencv2/core/version.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The part of the repetitions that a test makes: other orders of threads, other instruction sets.
+// Splits the repetitions of tests, with other thread orders or instruction sets, into two parts.
 #pragma once
 
 #include <cstdlib>

@@ -39,8 +39,7 @@ constexpr int kGround = 60, kBand = 100,
               kSeed = 220;   // luma; edges of the seed are four times as strong
 constexpr int kPeriod = 10;  // distance between neighbouring turns of the band in pixels
 
-// The band's luma at a distance from its end. It grows gradually, because a sudden change would break the
-// outline.
+// The band's luma at a distance from its end. It grows gradually, because a sudden change would break the outline.
 int band_luma(Seed seed, double distance, double length) {
   if (seed == Seed::none || distance > length) return kBand;
   return kSeed - static_cast<int>((kSeed - kBand) * distance / length);

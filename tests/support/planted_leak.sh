@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tests that LeakSanitizer, with the tests' suppressions, ignores system libraries and finds leaks of this
-# project.
+# Tests that LeakSanitizer, with the tests' suppressions, ignores system libraries and finds leaks of this project.
 #
 #   planted_leak.sh PROGRAM
 set -uo pipefail

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A library for LD_PRELOAD: when this project's code or a test ends a map, its GstMapInfo or GstVideoFrame gets addresses that
-// nobody can read. GStreamer 1.28 sets them to null; earlier versions leave the old ones, whose use is a fault that goes
-// unseen. GStreamer's own callers are left alone: its demuxer of AVI reads the size of a map that has ended. GStreamer is
-// looked for when it is first called, so that programs without it, such as a shell, can load this library, too. It needs no
-// library but C's, so that every program keeps the order in which it loads its own.
+// A library for LD_PRELOAD: when this project's code or a test ends a map, the addresses in its GstMapInfo or
+// GstVideoFrame become unreadable ones. GStreamer 1.28 sets them to null; earlier versions keep them, so that their use
+// is a fault that goes unseen. Maps of GStreamer's own code are left alone: its AVI demuxer reads the size of a map
+// that has ended. GStreamer is looked for at the first call, so that programs without it, such as a shell, can load
+// this library, too. It needs no library but C's, so that it does not change the order in which a program loads its
+// libraries.
 #include <dlfcn.h>
 #include <gst/video/video.h>
 
@@ -19,7 +20,7 @@ using cudavision::test::kNowhere;
 
 namespace {
 
-// The function that the library exports, which hides behind the one of that name in this file.
+// The function of GStreamer's library that the function of the same name in this file hides.
 template <typename Function>
 class Original {
  public:

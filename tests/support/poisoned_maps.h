@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Where a map leads that has ended, in the tests.
+// The address that the tests put into maps that have ended.
 #pragma once
 
 #include <cstdint>

@@ -4,8 +4,8 @@
 
 usage: release_parts.py FOLDER     a folder that tests/release.sh fills
 
-What a package merely depends on, such as GStreamer, is not part of it, and is not listed. The versions of what the compiler
-takes from other packages are those of the build (.buildinfo). SPDX: https://spdx.github.io/spdx-spec/v2.3/
+What a package merely depends on, such as GStreamer, is not part of it, and is not listed. The versions of what the
+compiler takes from other packages are those of the build (.buildinfo). SPDX: https://spdx.github.io/spdx-spec/v2.3/
 """
 import datetime
 import hashlib

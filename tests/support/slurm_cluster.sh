@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by tests/slurm.sh, with $root and the array daemons: a Slurm of its own on this machine. Everything that it writes is
-# in $root. Each node is a slurmd with a port of its own; Debian's build allows several on one machine.
+# Sourced by tests/slurm.sh, which sets $root and the array daemons: starts a Slurm of its own on this machine. All that
+# it writes is in $root. Each node is a slurmd with a port of its own; Debian's build allows several on one machine.
 
 free_ports() {
   python3 - "$1" <<'END'

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Video frames of every pixel format in the memory of a backend, with guard bytes around each row of each
-// plane.
+// Video frames of every pixel format in the memory of a backend, with guard bytes around each row of each plane.
 #pragma once
 
 #include <array>

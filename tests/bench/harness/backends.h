@@ -11,8 +11,9 @@
 
 namespace cudavision::bench {
 
-// Lets add_rows(device) register the benchmarks of the GPU, or says why there are none, and runs all benchmarks. add_rows
-// takes a `const auto &`, so that what it calls need not exist in a build without CUDA. Returns as Comparison::run().
+// Calls add_rows(device), which registers the benchmarks on the GPU, or prints why there are none; then runs all
+// benchmarks and returns what Comparison::run() returns. add_rows takes a `const auto &`, so that what it calls need
+// not exist in a build without CUDA.
 template <typename AddRows>
 int run_on_backends(Comparison &comparison, int argc, char **argv, [[maybe_unused]] const AddRows &add_rows) {
 #if CUDAVISION_HAVE_CUDA

@@ -64,7 +64,7 @@ std::string spoken(std::string name) {
   return name;
 }
 
-// The peer's name, with those of its parameters that differ from ours.
+// The peer's name, followed by what its input has beyond ours, or by all of its input if it does not begin with ours.
 std::string spoken_peer(const Name &peer, const Name &ours) {
   if (peer.what == ours.what) return peer.who;
   const bool more = peer.what.starts_with(ours.what + "/");

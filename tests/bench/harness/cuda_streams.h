@@ -10,8 +10,7 @@
 
 namespace cudavision::bench {
 
-// A context of the first device, for gst_element_set_context; null, with the reason, on failure. The caller
-// owns it.
+// A context of the first device, for gst_element_set_context; null, with the reason, on failure. The caller owns it.
 GstContext *make_cuda_context(std::string *why_not);
 
 // The first device's name, found without making a context; empty if there is none.

@@ -19,7 +19,7 @@ namespace cudavision::bench {
 
 class Device {
  public:
-  // The current device; null, with the reason, if there is none that this build has kernels for.
+  // Finds the first device; null, with the reason, if there is none that this build has kernels for.
   static std::unique_ptr<Device> find(std::string *why_not);
   ~Device() { (void)cudaStreamDestroy(stream_); }
   Device(const Device &) = delete;
@@ -30,15 +30,14 @@ class Device {
   // Bytes read plus bytes written per second by copies within the device, of buffers larger than its cache.
   double copy_bandwidth() const { return copy_bandwidth_; }
 
-  // The number of frames of this size that are used in turn so that none stays in the cache.
+  // How many frames of this size to use in turn, so that none is still in the cache when it is used again.
   int frames_beyond_cache(double bytes_per_frame) const;
   Status upload(const Picture &picture, int count, std::vector<DeviceImage<std::uint8_t>> *images) const;
   Status download(ImageView<const std::uint8_t> image, std::vector<std::uint8_t> *bytes) const;
 
-  // Measures frame(i), which enqueues the work of one frame, i = 0, 1, 2 ... The stream is synchronised only
-  // before and after all of them, so that the time per frame is the device's, unless launching takes longer.
-  // Counters are those of count_frames, and "of copy": the minimum traffic, bytes_per_frame, relative to
-  // copy_bandwidth().
+  // Measures frame(i), which enqueues the work of one frame, i = 0, 1, 2 ... The stream is synchronised only before and
+  // after all of them, so that the time per frame is the device's, unless launching takes longer. Counters are those of
+  // count_frames, and "of copy": the minimum traffic, bytes_per_frame, relative to copy_bandwidth().
   void measure(benchmark::State &state, double bytes_per_frame,
                const std::function<Status(int i)> &frame) const;
 

@@ -113,7 +113,8 @@ void add_cuda(Comparison &comparison, const Device &device, const Case &c) {
 }
 #endif
 
-// The video frame in as many channels as the algorithm reads; false, with the reason, if there is none.
+// Sets the source of the case to the video frame, in as many channels as the algorithm reads, and `expected` to the
+// peer's result. Returns false, with the reason, if there is no video frame.
 bool make_case(const PictureAlgorithm &algorithm, Size size, Case *c, std::string *why_not) {
   const std::vector<std::uint8_t> bytes =
       real_frame(algorithm.src_channels == 1 ? "GRAY8" : "RGB", size, why_not);

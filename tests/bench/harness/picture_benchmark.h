@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Benchmarks of algorithms that turn one picture of bytes into another, on both backends and compared with a
-// peer.
+// Benchmarks of algorithms that turn one picture of bytes into another, on both backends and compared with a peer.
 #pragma once
 
 #include <functional>
@@ -18,7 +17,7 @@ struct PictureAlgorithm {
 
   std::string name, peer;                  // "gaussian", "cv::GaussianBlur"
   std::string variant;                     // of the parameters: "sigma:2"
-  int src_channels = 1, dst_channels = 1;  // bytes per pixel; also multiplies the width of rows
+  int src_channels = 1, dst_channels = 1;  // bytes per pixel; an ImageView is so many times as wide
   std::function<Status(const Execution &, Size, Run *)> make;
   std::function<void(const cv::Mat &src, cv::Mat &dst)> run_peer;  // both are allocated
 };

@@ -126,7 +126,7 @@ GstBuffer *Pipeline::filled_buffer() {
   gst_video_frame_unmap(&src);
   guint on_device = GST_MAP_READ;
   if (memory_ == Memory::cuda) on_device |= kMapCuda;
-  GstMapInfo map;  // uploads the written bytes to the device
+  GstMapInfo map;  // a mapping for reading, which uploads CUDA memory to the device
   if (!gst_buffer_map(buffer, &map, static_cast<GstMapFlags>(on_device))) {
     gst_buffer_unref(buffer);
     return nullptr;
@@ -135,7 +135,7 @@ GstBuffer *Pipeline::filled_buffer() {
   return buffer;
 }
 
-// Takes ownership of the buffers. Returns when all have arrived.
+// Takes ownership of the buffers, pushes them and waits until all have arrived in the sink.
 std::string Pipeline::send(const std::vector<GstBuffer *> &buffers) {
   using namespace std::chrono_literals;
   std::unique_lock lock(mutex_);

@@ -18,7 +18,7 @@ using test::Picture;
 // index: the number of the frame in the video.
 std::vector<std::uint8_t> real_frame(const std::string &format, Size size, std::string *why_not,
                                      int index = 100);
-// The same in grey; of size 0 x 0 if it cannot be made.
+// Frame 100 of the video in grey, tiled to the size; of size 0 x 0, with the reason, if it cannot be made.
 Picture real_picture(Size size, std::string *why_not);
 
 inline ImageView<const std::uint8_t> view_of(const Picture &picture) {

@@ -78,7 +78,7 @@ double Stream::seconds_to_first_frame() const {
   return static_cast<double>(first_arrival_ns_ - opened_ns_) / GST_SECOND;
 }
 
-// Drops the messages, because nobody reads the bus and they would fill the memory.
+// Stores the text of an error. Drops all messages, because nobody reads the bus and they would fill the memory.
 GstBusSyncReply Stream::see_message(GstBus *, GstMessage *message, gpointer self) {
   if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
     GError *error = nullptr;
@@ -203,7 +203,7 @@ bool Stream::fill(GstBuffer *buffer) const {
   gst_video_frame_unmap(&src);
   guint flags = GST_MAP_READ;
   if (plan_.memory == Memory::cuda) flags |= kMapCuda;
-  GstMapInfo map;  // uploads the written bytes to the device
+  GstMapInfo map;  // a mapping for reading, which uploads CUDA memory to the device
   if (!mapped || !gst_buffer_map(buffer, &map, static_cast<GstMapFlags>(flags))) return false;
   gst_buffer_unmap(buffer, &map);
   return true;

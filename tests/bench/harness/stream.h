@@ -78,7 +78,7 @@ class Stream {
   const std::vector<std::int64_t> &latencies_ns() const { return latencies_ns_; }
 
  private:
-  static constexpr std::size_t kRemembered = 1024;  // number of frames, far more than are in flight
+  static constexpr std::size_t kRemembered = 1024;  // push times kept; far fewer frames are in flight
 
   std::string build();
   std::string push_first_frame();
@@ -96,7 +96,7 @@ class Stream {
   GstElement *pipeline_ = nullptr, *source_ = nullptr;
   GstCaps *caps_ = nullptr;
   GstBufferPool *pool_ = nullptr;
-  std::vector<GstMemory *> filled_;  // memory of the pool's buffers, which does not move
+  std::vector<GstMemory *> filled_;  // of the pool's buffers that hold the picture
   std::thread producer_;
   std::int64_t opened_ns_ = 0, next_frame_ = 0;
 

@@ -122,7 +122,7 @@ class Group {
     for (const auto &stream : streams_) result->fresh_buffers += stream->fresh_buffers();
   }
 
-  // Recorded data is read after all streaming threads have stopped.
+  // Stops all streams. Reads the latencies of each stream after its streaming thread has stopped. result: may be null.
   void stop(GroupResult *result = nullptr) {
     for (const auto &stream : streams_) stream->ask_to_stop();
     std::vector<std::int64_t> latencies;

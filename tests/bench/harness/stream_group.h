@@ -23,7 +23,7 @@ struct GroupResult {
   double frames_per_second = 0;
   double cpu_seconds_per_frame = 0;
   double cores = 0;  // average number of busy cores
-  int threads = 0;   // of the process while it runs
+  int threads = 0;   // of the process while the streams run
   int fresh_buffers = 0;
   std::optional<double> device_bytes_per_stream;
   // seconds, of live streams: the median and the 99th percentile

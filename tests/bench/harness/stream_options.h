@@ -17,7 +17,7 @@ enum class Contexts {
   given,   // the benchmark, one for all pipelines
 };
 
-// Names in --elements of workloads that need a file.
+// The name in --elements of the rows that need a file (--decode).
 inline constexpr char kDecoder[] = "decoder";
 
 struct StreamOptions {

@@ -132,7 +132,7 @@ simt::ContextCheck *runtime_check() {
 
 DriverCall::DriverCall() : last_error_(cudaPeekAtLastError()) { ++driver_calls; }
 
-// An error of the driver is not an error of the runtime.
+// Clears a runtime error that the driver call has caused: cudaGetLastError() does not return errors of driver calls.
 DriverCall::~DriverCall() {
   --driver_calls;
   if (last_error_ == cudaSuccess) (void)cudaGetLastError();

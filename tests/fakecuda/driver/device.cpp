@@ -80,8 +80,7 @@ CUresult cuGetErrorName(CUresult error, const char **name) {
 CUresult cuGetErrorString(CUresult error, const char **text) {
   const char *name = name_of(error);
   const auto runtime_error = static_cast<cudaError_t>(error);
-  // Uses the runtime's text if it has one, otherwise the name, so that a known error is never called
-  // unrecognised.
+  // Uses the runtime's text if it has one, otherwise the name, so that a known error is never called unrecognised.
   *text = std::strcmp(cudaGetErrorName(runtime_error), "unrecognized error code") == 0
               ? name
               : cudaGetErrorString(runtime_error);

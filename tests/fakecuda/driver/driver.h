@@ -41,7 +41,7 @@ struct Driver {
   Counters counters;
 };
 
-// Its lock is taken after the runtime's, and is never held while the runtime is called.
+// The state of the driver. Its mutex is taken after the emulated runtime's, and never held during a runtime call.
 Driver &driver();
 
 // The stack of contexts of this thread, the current one last.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// libFuzzer target: the files of cudabgsub's model-location. The first byte chooses for which frames the file must be.
+// libFuzzer target: the files of cudabgsub's model-location. The first byte chooses the parameters that it must have.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace cudavision;
 
-// A model that was accepted can be written again, and takes up frames.
+// An accepted background must work: a subtractor resumes it and processes a frame. Aborts otherwise.
 void use(const SavedBackground &saved) {
   static const Workers workers(1);
   const Execution execution{Backend::cpu, &workers, nullptr};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// CUDA's atomic functions, with exactly CUDA's overloads, so that code that CUDA rejects fails to compile
-// here too.
+// CUDA's atomic functions, with exactly CUDA's overloads, so that code that CUDA rejects fails to compile here too.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +15,16 @@ enum class MemoryOrder : unsigned char { relaxed, acquire, release, acq_rel };
 enum class AtomicKind : unsigned char { load, store, update };
 
 #pragma GCC visibility push(default)
-// Counts an atomic; other threads may run first.
+// Called before each atomic store and update: counts it, and in the interleaved order may let other threads run first.
 void before_atomic(const void *address, MemoryOrder order);
-// Tells the detector of races. Returns the older value that a load returns, or null: that of the memory.
+// Tells the race detector of an atomic. Returns the older value that a load is to return; null if the load is to
+// return what the memory holds, and for stores and updates.
 const void *trace_atomic(const void *address, std::size_t bytes, AtomicKind kind, MemoryOrder order);
-// Another thread may have waited for this thread's atomic.
+// Called when an atomic changes memory: a thread that polls may now go on, so this is not a deadlock.
 void note_change();
 #pragma GCC visibility pop
 
-// Accesses of which the detector of races knows already.
+// Plain accesses that the compiler does not instrument: trace_atomic() has told the race detector of them.
 template <class T>
 [[gnu::noinline, gnu::no_sanitize("thread")]] T unseen_load(const T *address) {
   return *static_cast<const volatile T *>(address);
@@ -45,8 +45,8 @@ T atomic_update(T *address, Update update, MemoryOrder order = MemoryOrder::rela
   return old;
 }
 
-// A load and a store with which blocks talk to one another, such as ld.acquire and st.relaxed. Other threads may run
-// before the load, so that a loop can wait for them.
+// Loads and stores through which blocks communicate, such as ld.acquire and st.relaxed. load() lets other threads run
+// first, so that a loop can wait for their stores.
 template <class T>
 T load(const T *address, MemoryOrder order, std::source_location where = std::source_location::current()) {
   rendezvous({.operation = Operation::poll, .where = where});
@@ -64,7 +64,7 @@ void store(T *address, T value, MemoryOrder order) {
 }
 
 inline unsigned incremented(unsigned old, unsigned last) { return old >= last ? 0u : old + 1u; }
-// atom.inc with an order, which CUDA C++ has in PTX only.
+// PTX's atom.inc with a memory order, which CUDA C++ has no function for.
 inline unsigned atomic_increment(unsigned *address, unsigned last, MemoryOrder order) {
   return atomic_update(
       address, [last](unsigned old) { return incremented(old, last); }, order);

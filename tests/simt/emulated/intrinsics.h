@@ -21,8 +21,7 @@ inline unsigned long long __brevll(unsigned long long x) {
 }
 inline unsigned __brev(unsigned x) { return static_cast<unsigned>(__brevll(x) >> 32); }
 
-// The most (l) or least (r) significant 32 bits of hi:lo, shifted. lc and rc clamp the shift at 32; l and r
-// wrap it.
+// The most (l) or least (r) significant 32 bits of hi:lo, shifted. lc and rc clamp the shift at 32; l and r wrap it.
 inline unsigned __funnelshift_lc(unsigned lo, unsigned hi, unsigned shift) {
   const std::uint64_t both = std::uint64_t{hi} << 32 | lo;
   return static_cast<unsigned>(both << (shift < 32 ? shift : 32) >> 32);

@@ -44,7 +44,7 @@ namespace simt {
 cudaError_t launch(const cudaLaunchConfig_t &config, const void *kernel, std::function<void()> thread_body);
 // The dynamic shared memory of the running block, of exactly dynamicSmemBytes; null if there is none.
 void *dynamic_shared_memory();
-// A variable of the running block's static shared memory. key: the variable.
+// The running block's copy of a variable in static shared memory. key: an address that identifies the variable.
 void *static_shared_memory(const void *key, std::size_t bytes);
 #pragma GCC visibility pop
 

@@ -23,7 +23,7 @@ enum class Operation : std::uint8_t {
   shuffle_up,
   shuffle_down,
   shuffle_xor,
-  poll  // waits for nothing: a read or an atomic, at which others may run
+  poll  // does not wait: before a load or an atomic, at which other threads may run
 };
 
 // The operands of one thread at a barrier or warp operation.
@@ -51,7 +51,7 @@ T shuffle(Operation operation, unsigned mask, T value, unsigned lane, int width,
 
 }  // namespace simt
 
-// This defaulted parameter records the source location for reports.
+// A parameter whose default is the caller's source location, for reports.
 #define SIMT_HERE std::source_location where = std::source_location::current()
 
 inline void __syncthreads(SIMT_HERE) { simt::rendezvous({simt::Operation::barrier, 0, 0, 0, 0, where}); }
@@ -114,12 +114,13 @@ SIMT_SHUFFLES(double)
 #undef SIMT_SHUFFLES
 #undef SIMT_HERE
 
-// Only the detector of races knows fences: other programs see every write at once.
+// A memory fence, which only the race detector needs: in the emulation every write is visible at once.
 namespace simt {
 [[gnu::visibility("default")]] void fence();
 
-// Programmatic dependent launch. The next kernel of the stream may start when a thread of each block has called the first
-// one, or the block has ended. The second one waits until the kernel ahead has ended.
+// Programmatic dependent launch. The next kernel of the stream may start as soon as each block of this one has ended or
+// one of its threads has called let_next_kernel_start(). wait_for_kernel_ahead() returns when the kernel ahead of this
+// one in the stream has ended.
 [[gnu::visibility("default")]] void let_next_kernel_start();
 [[gnu::visibility("default")]] void wait_for_kernel_ahead(
     std::source_location where = std::source_location::current());

@@ -165,7 +165,7 @@ void Block::release_barrier() {
   ++device().counters.barriers;
 }
 
-// Releases the threads of a barrier of some warps at which as many threads wait as it needs.
+// Releases the threads of one numbered barrier (barrier.sync with a count of threads) at which enough threads wait.
 bool Block::release_part() {
   const auto waits_with = [this](unsigned thread, const Request &request) {
     return states_[thread] == State::at_part_barrier && same_wait(requests_[thread], request) &&
@@ -200,7 +200,7 @@ bool Block::release_warp(unsigned warp) {
     if ((lanes & ~waiting) != 0 || !agree(first, lanes, request)) continue;
     finish_warp_operation(first, lanes);
     waiting &= ~lanes;
-    // The loop clears the lowest of them.
+    // Keeps the lowest bit, which the loop clears next.
     pending &= ~lanes | (pending & -pending);
     progress = true;
   }
@@ -245,7 +245,7 @@ void Block::finish_warp_operation(unsigned first, unsigned lanes) {
   ++device().counters.warp_operations;
 }
 
-// The source lane as the PTX manual defines it for shfl.sync.
+// What the lane gets from a shuffle. The source lane is as the PTX manual defines it for shfl.sync.
 std::uint64_t Block::shuffled_value(unsigned first, unsigned lane, unsigned lanes) const {
   const Request &request = requests_[first + lane];
   const auto width = static_cast<unsigned>(request.width);

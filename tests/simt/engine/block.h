@@ -24,7 +24,8 @@ enum class State : std::uint8_t {
 class Block {
  public:
   void resize(dim3 size);
-  // Resets all threads to their initial state, as those of the block with this number. known: what they know.
+  // Resets all threads to their initial state, to run the block with this number. known: which accesses happened before
+  // the block (races.h).
   void restart(std::uint32_t number, const std::shared_ptr<const View> &known);
   BlockClocks &clocks() { return clocks_; }
 
@@ -41,16 +42,16 @@ class Block {
     --runnable_;
   }
   void leave(unsigned thread);
-  // With Operation::poll the thread lets others run, and can run itself.
+  // Makes the thread wait for the barrier or warp operation. With Operation::poll it stays able to run.
   void wait(unsigned thread, const Request &request);
   // The result of the thread's last wait.
   std::uint64_t result(unsigned thread) const { return results_[thread]; }
 
   enum class Released { warps, barrier, nobody };
-  // Makes the threads ready whose barrier or warp operation is complete. If there are none and no thread can run,
+  // Makes ready all threads whose barrier or warp operation is complete. If there are none and no thread can run,
   // prints where each thread waits and aborts.
   Released release();
-  // The same for the warp of a thread alone; there need be none.
+  // Makes ready the threads of this thread's warp whose warp operation is complete. Returns whether there were any.
   bool release_warp_of(unsigned thread) { return release_warp(thread / kWarp); }
   // Prints where each thread waits.
   void print_waits(const uint3 &block) const;
@@ -75,13 +76,14 @@ class Block {
   [[noreturn]] void die_of_request(unsigned thread, const char *what) const;
 
   std::vector<State> states_;
-  std::vector<unsigned> alive_, at_warp_operation_;  // the lanes of each warp
+  std::vector<unsigned> alive_, at_warp_operation_;  // bit masks of lanes, one for each warp
   std::vector<uint3> indices_;
   std::vector<Request> requests_;
   std::vector<std::uint64_t> results_;
   unsigned live_ = 0, runnable_ = 0;
 
-  // The barrier that is filling: its first thread, the number of arrived threads and of true predicates.
+  // The barrier at which threads are arriving: the request of the first one, and the numbers of arrived threads and of
+  // true predicates.
   Request barrier_;
   unsigned at_barrier_ = 0;
   unsigned true_predicates_ = 0;
@@ -89,7 +91,7 @@ class Block {
 
   BlockClocks clocks_;
 
-  // The numbers of threads at the barriers of some warps.
+  // How many threads wait at each numbered barrier (Operation::part_barrier).
   static constexpr unsigned kPartBarriers = 16;
   std::array<unsigned, kPartBarriers> at_part_{};
 };

@@ -10,7 +10,7 @@
 namespace simt {
 namespace {
 
-// Rows of bytes; a flat range is one row.
+// One side of a copy or memset: rows of bytes. A range without pitch is one row.
 struct Rows {
   const void *data;
   std::size_t pitch_bytes, width_bytes, height;
@@ -27,7 +27,7 @@ cudaError_t check_device_rows(const char *call, const Rows &rows) {
   if (rows.extent() > a.bytes - offset)
     return complain(cudaErrorInvalidValue, "%s: %zu bytes from offset %zu reach beyond the allocation of %zu",
                     call, rows.extent(), offset, a.bytes);
-  // CUDA would accept this, but no picture has pixels there. A flat range may cover padding.
+  // CUDA would accept an access to row padding, but no picture has pixels there. A range without pitch may cover it.
   if (!is_drivers_own() && a.height != 0 && rows.height > 1 && rows.pitch_bytes == a.pitch_bytes &&
       offset % a.pitch_bytes + rows.width_bytes > a.width_bytes)
     return complain(cudaErrorInvalidValue, "%s: %zu bytes per row reach into the padding of rows of %zu",

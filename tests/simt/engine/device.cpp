@@ -126,8 +126,8 @@ cudaError_t admit(const Entry &entry) {
   const auto [successes, error, loses_device] = *planned;
   planned.reset();
   if (loses_device) lose(error);
-  // If a wait fails, the work waited for has failed. On a real device nothing runs after it; in particular,
-  // nothing writes to host memory that its owner frees on seeing the error.
+  // If a wait for the device fails, so has the queued work. As on a real device, none of it runs later: it could write
+  // to host memory that the caller frees on seeing the error.
   if (entry.kind == Call::synchronise) drop_all();
   return error;
 }

@@ -16,7 +16,7 @@ namespace simt {
 
 inline constexpr std::size_t kDefaultMemoryLimit = std::size_t{4} << 30;
 inline constexpr int kMaxThreadsPerBlock = 1024, kMaxBlockZ = 64;
-// Small, so that grids whose size depends on it stay small in tests.
+// So few that grids sized by the number of multiprocessors stay small in tests.
 inline constexpr int kMultiprocessors = 4;
 inline constexpr int kMaxGridX = 0x7fffffff, kMaxGridYZ = 65535;
 inline constexpr int kMaxSharedBytes = 48 * 1024, kMaxSharedBytesOptIn = 99 * 1024;

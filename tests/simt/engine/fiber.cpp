@@ -18,8 +18,7 @@ namespace {
 
 namespace context = boost::context::detail;
 
-// This reserves address space only: pages that no thread touches cost nothing. The size suffices for the
-// large frames of sanitized code.
+// Large enough for the stack frames of sanitized code. Stacks only reserve address space: untouched pages cost nothing.
 constexpr std::size_t kStackBytes = 256 * 1024;
 // Stacks that begin at the same offset within a page would compete for the same few cache sets.
 constexpr std::size_t kStaggerBytes = 192, kStaggers = 20;
@@ -49,7 +48,7 @@ std::vector<Fiber *> &idle_fibers() {
 
 }  // namespace
 
-// Passed from the fiber that is left to the one that is entered; lies on the stack of the former.
+// Passed from the fiber that is left to the one that is entered; stored on the stack of the one that is left.
 struct Fiber::Passage {
   Fiber *from, *to;
 };
@@ -72,7 +71,7 @@ Fiber::Fiber(void (*entry)()) : stack_bottom_(map_stack()), stack_size_(kStackBy
 void Fiber::arrive(Fiber &self, const Passage &passage, void *context_left) {
   Fiber &left = *passage.from;
   left.context_ = context_left;
-  // This also finds the bounds of an OS thread's own stack.
+  // Also learns the bounds of the stack that was left, which may be an OS thread's own.
   after_switch(self.sanitizer_state_, &left.stack_bottom_, &left.stack_size_);
 }
 

@@ -35,8 +35,7 @@ class Fiber {
   void (*entry_)() = nullptr;
 };
 
-// Takes or makes a fiber. Idle fibers are kept for later blocks on any OS thread. Both functions need the
-// device lock.
+// Takes or makes a fiber. Idle fibers are kept for later blocks on any OS thread. Both functions need the device lock.
 Fiber &borrow_fiber(void (*entry)());
 void give_back(Fiber &fiber);
 

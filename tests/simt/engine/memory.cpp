@@ -178,8 +178,7 @@ cudaError_t cudaMallocPitch(void **pointer, std::size_t *pitch_bytes, std::size_
                             std::size_t height) {
   return api({Call::allocation, __func__}, [=] {
     if (width_bytes == 0 || height == 0) return cudaErrorInvalidValue;
-    // At least one whole unit of padding, so that the pitch never equals the width and accesses beyond it are
-    // detected.
+    // At least one whole unit of padding, so that the pitch never equals the width and accesses beyond it are detected.
     const std::size_t unit = simt::kPitchAlignment;
     const std::size_t pitch = (width_bytes + unit - 1) / unit * unit + unit;
     *pitch_bytes = pitch;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The emulated device memory: maps addresses to allocations and controls access to them. Needs the device
+// The emulated device memory: maps addresses to allocations and controls access to them. All functions need the device
 // lock.
 #pragma once
 
@@ -31,8 +31,7 @@ bool count_atomic(const void *address);
 void count_owned(Context context, Owned *owned);
 void release_memory(Context context);
 
-// Makes the row padding of the allocation accessible while it exists, because a flat copy or memset may cover
-// it.
+// Makes the row padding of the allocation accessible while it exists, because a flat copy or memset may cover it.
 class PaddingAccess {
  public:
   explicit PaddingAccess(const void *address);

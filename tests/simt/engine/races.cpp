@@ -27,7 +27,7 @@ bool View::knows(std::uint32_t block, unsigned thread, Time clock) const {
   return found != entries_.end() && found->block == block && (*found->clocks)[thread] >= clock;
 }
 
-// Clocks that cover the others are shared, not copied: most views differ little, and there are as many as threads.
+// Shares one of two vectors of clocks if it is nowhere smaller than the other: the views of threads are similar.
 void View::join(std::uint32_t block, const Clocks &clocks) {
   const auto cover = [](const std::vector<Time> &a, const std::vector<Time> &b) {
     return std::equal(a.begin(), a.end(), b.begin(), std::greater_equal<>());
@@ -121,8 +121,8 @@ namespace {
 
 constexpr std::size_t kPageBytes = 4096;
 constexpr unsigned kThreadBits = 10;      // up to 1024 threads per block
-constexpr std::size_t kMostVersions = 4;  // of a word
-constexpr std::size_t kMostPages = 2048;  // that stay for the next kernel: 0.7 GB
+constexpr std::size_t kMostVersions = 4;  // kept of each word
+constexpr std::size_t kMostPages = 2048;  // kept for the next kernel: 0.7 GB
 
 struct Access {
   std::uint32_t block = 0;
@@ -131,7 +131,7 @@ struct Access {
   const void *place = nullptr;
 };
 
-// The last write of a byte, and the last reads since then of two threads.
+// The last write of a byte, and the last read since then of each of the two threads that read it last.
 struct Cell {
   Access write;
   std::array<Access, 2> reads;
@@ -139,7 +139,7 @@ struct Cell {
 
 // A value of a word that an atomic has written.
 struct Version {
-  std::uint64_t bits = 0;  // once there is a newer one
+  std::uint64_t bits = 0;  // the value; set only when a newer version is added
   std::uint32_t block = 0;
   unsigned thread = 0;
   Time clock = 0;                             // 0: every thread knows it
@@ -156,7 +156,7 @@ struct Reading {
 // The last versions of a word, and which of them were read by loads.
 struct Word {
   std::size_t bytes = 0;
-  std::uint64_t first = 0;  // the number of the oldest one
+  std::uint64_t first = 0;  // the number of the oldest version
   std::vector<Version> versions = {{}};
   std::vector<Reading> readings;
 
@@ -174,7 +174,7 @@ struct Shadow {
   std::uintptr_t last_number = 0;
   Page *last = nullptr;
   std::uint64_t kernel = 0;
-  View fences;  // what they have released
+  View fences;  // what all fences of these kernels have released
 };
 
 Shadow &shadow() {
@@ -205,7 +205,7 @@ Page &page_of(std::uintptr_t address) {
 
 Cell &cell_at(std::uintptr_t address) { return page_of(address).cells[address % kPageBytes]; }
 
-// The line of an address of code, and those that it is inlined into.
+// The source line of an address of code, and the lines that call the functions inlined there.
 std::string lines_of(const void *place) {
   Dl_info info;
   if (dladdr(place, &info) == 0) return "?";
@@ -240,7 +240,7 @@ const char *name_of(const Access &access, bool writes) {
   std::abort();
 }
 
-// What a card refuses.
+// Aborts if the address is not aligned: a GPU refuses such an access.
 void check_alignment(const void *pointer, std::size_t alignment, const void *place) {
   if (reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0) return;
   complain(cudaErrorMisalignedAddress, "misaligned access of %zu bytes at %s", alignment,
@@ -366,7 +366,7 @@ const void *trace_atomic(const void *address, std::size_t bytes, AtomicKind kind
       clocks.note_read(thread, *read.released);
   }
   if (kind == AtomicKind::load) return number == word.last() ? nullptr : &read.bits;
-  // A store ends the chain of atomics behind an earlier release.
+  // A store ends the chain of atomics behind an earlier release; an update continues it.
   std::shared_ptr<const View> released = kind == AtomicKind::store ? nullptr : read.released;
   const auto release = [&released](const View &view) {
     View joined = released != nullptr ? *released : View();
@@ -387,7 +387,7 @@ void fence() {
 
 }  // namespace simt
 
-// The compiler's calls.
+// The functions that -fsanitize=thread makes the compiler call.
 #define SIMT_EXPORT extern "C" [[gnu::visibility("default")]]
 #define SIMT_HOOK(name, bytes, alignment, writes, atomic)                     \
   SIMT_EXPORT void __tsan_##name(void *address);                              \
@@ -420,7 +420,7 @@ SIMT_EXPORT void __tsan_write_range(void *address, unsigned long bytes);
 SIMT_EXPORT void __tsan_write_range(void *address, unsigned long bytes) {
   if (simt::is_tracing) simt::trace(address, bytes, true, false, __builtin_return_address(0));
 }
-// Of the host's code: the table of virtual functions of an object, and atomics.
+// Calls that the compiler makes in host code only: setting an object's vtable pointer, and C++ atomics.
 SIMT_EXPORT void __tsan_vptr_update(void **address, void *value);
 SIMT_EXPORT void __tsan_vptr_update(void **, void *) {}
 #define SIMT_HOST_ATOMICS(bits, T)                                                   \

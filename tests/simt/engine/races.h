@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Finds data races of kernels that are compiled with -fsanitize=thread: pairs of accesses of two threads to the same
-// byte, at least one of which writes, not both atomic, and neither of which happens before the other one.
+// Finds data races in kernels that are compiled with -fsanitize=thread. A race is a pair of accesses of two threads to
+// the same byte, at least one a write and at least one not atomic, of which neither happens before the other.
 //
-// Happens-before is that of PTX's memory model as far as kernels here use it: the order of a thread's program, barriers
-// of a block, of some of its warps and of a warp, and an acquire that reads what a release, or a chain of atomics behind
-// it, has written. It is kept in vector clocks, as by FastTrack (C. Flanagan and S. Freund, PLDI 2009).
+// Happens-before is that of PTX's memory model, as far as kernels here use it: program order; barriers of a block, of
+// some of its warps and of a warp; and an acquire that reads what a release, or a chain of atomics behind the release,
+// has written. Vector clocks represent it, as in FastTrack (C. Flanagan and S. Freund, PLDI 2009).
 //
-// In the interleaved order, a load of a word that atomics have written may return an older value, if the newer ones do not
-// happen before it, and if no load that happens before it has returned a newer one.
+// In the interleaved order (simt.h), a load of a word that atomics have written may return an older value, unless the
+// write of a newer value, or another load that returned a newer one, happens before the load.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace simt {
 
 using Time = std::uint32_t;
 
-// What a thread knows: for each block and each of its threads, up to which clock its accesses happened before.
+// What a thread knows: for each thread of each block, the clock up to which that thread's accesses happened before.
 class View {
  public:
   using Clocks = std::shared_ptr<const std::vector<Time>>;
@@ -44,23 +44,23 @@ class View {
 class BlockClocks {
  public:
   void begin(std::uint32_t block, unsigned threads, const std::shared_ptr<const View> &known);
-  // The threads pass a barrier together.
+  // These threads of the block pass a barrier together.
   void meet(const std::vector<unsigned> &threads);
 
   std::uint32_t block() const { return block_; }
   Time clock(unsigned thread) const { return threads_[thread].clock; }
   bool knows(unsigned thread, std::uint32_t block, unsigned other, Time clock) const;
 
-  // What another thread learns of this one by acquiring what this one releases now.
+  // The thread releases: returns what another thread will know by acquiring from it.
   View release(unsigned thread);
   void acquire(unsigned thread, const View &view);
-  // order: what earlier fences have released, to which this one adds.
+  // order: what all earlier fences have released; the fence acquires it and adds to it.
   void fence(unsigned thread, View *order);
-  // What is learnt by waiting for the whole block, which has ended.
+  // What a thread knows after waiting for the end of the whole block.
   View release_all() const;
-  // Of the last fence, for a write that follows it; null if there was none.
+  // What the thread's last fence released, for the atomic writes that follow the fence; null if there was no fence.
   const View *fenced(unsigned thread) const { return threads_[thread].fenced.get(); }
-  // A relaxed read, which a later fence turns into an acquire.
+  // Notes what a relaxed read saw: a later fence turns the read into an acquire.
   void note_read(unsigned thread, const View &view) { threads_[thread].read.join(view); }
 
  private:
@@ -74,12 +74,12 @@ class BlockClocks {
   std::vector<Thread> threads_;
 };
 
-// True if a part of the program is compiled with the compiler's calls of this detector.
+// True if a part of the program is compiled with -fsanitize=thread, so that accesses are traced.
 bool traces();
-// Forgets all accesses: kernels do not race with those that have ended before they start.
+// Begins to trace kernels, with no accesses known: kernels do not race with kernels that have ended before.
 void begin_tracing();
 void end_tracing();
-// Memory gets another use: what was accessed there does not count any more.
+// Forgets the accesses to this memory, which gets another use.
 void forget(const void *address, std::size_t bytes);
 
 }  // namespace simt

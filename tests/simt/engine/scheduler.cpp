@@ -27,14 +27,14 @@ constexpr unsigned kNobody = ~0u;
 // Stale shared memory must not look like zeros.
 constexpr int kStaleByte = 0xcb;
 constexpr std::size_t kSharedAlignment = 128;
-// If each thread reads a word so often on an average and meanwhile no thread begins, ends, passes a barrier or changes
-// a word with an atomic, then none ever will.
+// A deadlock: each thread has polled a word so often on average, and meanwhile no thread has begun, ended, passed a
+// barrier or changed a word with an atomic.
 constexpr std::size_t kIdlePollsPerThread = 4096;
 // Each thread of a resident block has a stack of its own, and a process can have only so many.
 constexpr std::size_t kMaxResidentThreads = 8192;
 constexpr std::uint32_t kMaxLogBurst = 10;
 
-// Memory of one block that looks stale when the block begins.
+// Shared memory of one block. It looks stale (kStaleByte) when the block begins.
 class SharedMemory {
  public:
   explicit SharedMemory(std::size_t bytes) : bytes_(bytes) {
@@ -63,18 +63,18 @@ struct SharedVariable {
   std::unique_ptr<SharedMemory> memory;
 };
 
-// One of the kernels that run together: a later one starts when all blocks of the one ahead have let it, or have ended.
+// One of the kernels that run together. The next one starts when all blocks of this one have let it or have ended.
 struct Launch {
   const Kernel *kernel;
   Launch *ahead;               // null for the first kernel
-  std::uint32_t first_number;  // of its blocks, among those of all these kernels
+  std::uint32_t first_number;  // the number of block 0; all kernels' blocks are numbered together
   std::size_t blocks;
-  std::vector<unsigned> block_order = {};  // if it is shuffled
+  std::vector<unsigned> block_order = {};  // empty unless the blocks are shuffled
   bool has_started = false;
   std::size_t begun = 0, letting = 0, ended = 0;  // numbers of blocks
-  // What a kernel behind it knows that starts, or that has waited for it.
+  // What the next kernel knows (races.h) when it starts, and when it has waited for this one.
   View at_start = {}, at_end = {};
-  std::shared_ptr<const View> known = std::make_shared<const View>();  // when it starts
+  std::shared_ptr<const View> known = std::make_shared<const View>();  // when this kernel starts
 
   bool has_ended() const { return ended == blocks; }
 };
@@ -89,7 +89,7 @@ struct Team {
   std::size_t cursor = 0;
   std::vector<Fiber *> fibers;  // one for each thread that has begun
   std::unique_ptr<SharedMemory> dynamic_shared;
-  std::vector<SharedVariable> static_shared;  // those that a thread has met
+  std::vector<SharedVariable> static_shared;  // those that a thread has reached
 };
 
 struct Scheduler {
@@ -178,7 +178,7 @@ void start_next(Scheduler &s) {
   }
 }
 
-// A block lets the next kernel start. known: what a thread of it knows, or all of them.
+// The team's block lets the next kernel start. known: what the calling thread knows, or all threads if the block ended.
 void let_start(Team &team, const View &known) {
   if (std::exchange(team.lets_next_start, true)) return;
   ++team.launch->letting;
@@ -196,7 +196,7 @@ void end_block(Scheduler &s, Team &team) {
 
 // The next thread of the team that can run; kNobody if the team has nothing left to do.
 unsigned pick_of_team(Scheduler &s, Team &team) {
-  // Some warps may be far ahead of others.
+  // Now and then goes on with a random warp, so that some warps get far ahead of others.
   if (interleaves() && team.block.runnable() != 0 && once_in(16)) {
     team.cursor = device().shuffler.below(team.block.size());
     team.block.release_warp_of(team.order[team.cursor]);
@@ -236,7 +236,7 @@ unsigned pick(Scheduler &s) {
   return kNobody;
 }
 
-// A thread reads a word again. Aborts if it must be waiting for a block that can never run.
+// Called when a thread polls. Aborts after so many polls without progress that no thread can ever go on.
 void check_progress(Scheduler &s) {
   std::size_t live = 0;
   for (const auto &team : s.teams) live += team->block.live();
@@ -302,7 +302,7 @@ std::uint64_t rendezvous(const Request &request) {
   own.block.wait(self, request);
   if (request.operation == Operation::poll) {
     check_progress(s);
-    // What the thread waits for may be another block's work.
+    // The thread may be waiting for another block: lets that one run sooner.
     s.burst /= 2;
     if (!interleaves()) s.turn = (s.turn + 1) % s.teams.size();
   }
@@ -315,7 +315,7 @@ std::uint64_t rendezvous(const Request &request) {
 void before_atomic(const void *address, MemoryOrder order) {
   const bool is_global = count_atomic(address);
   if (!interleaves()) return;
-  // Blocks hand results to one another by few atomics, and count or take minima by many.
+  // Few atomics pass results between blocks, and many count or take minima: the first kind switches more often.
   const unsigned rate = order != MemoryOrder::relaxed ? 2 : is_global ? 8 : 64;
   if (once_in(rate)) rendezvous({.operation = Operation::poll, .where = {}});
 }

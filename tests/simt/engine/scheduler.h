@@ -19,14 +19,14 @@ struct Kernel {
   std::function<void()> thread_body;
 };
 
-// Whether kernels that start early run together with the one ahead, as far as this one lets them.
+// Whether kernels that start early run together with the kernel ahead, once that one lets them start.
 bool overlaps_kernels();
-// Runs all blocks of consecutive kernels of a stream in the order of the device's schedule: one after another, or, as it
-// says, several by turns. All blocks of a cooperative kernel run by turns. All kernels but the first start early. Needs the
+// Runs all blocks of consecutive kernels of a stream as Device::schedule says: one block after another, or several by
+// turns. The blocks of a cooperative kernel always run by turns. All kernels but the first start early. Needs the
 // device lock.
 void run_kernels(const std::vector<Kernel> &kernels);
 
-// Of the thread that runs.
+// The running thread: its block's clocks, its number in the block, and whether its own stack holds the address.
 BlockClocks &running_clocks();
 unsigned running_thread();
 bool is_on_own_stack(const void *address);

@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Work {
   std::function<void()> function;
-  std::optional<Kernel> kernel = {};  // instead of the function
+  std::optional<Kernel> kernel = {};  // if set, it runs instead of the function
 };
 
 struct Queue {
@@ -122,7 +122,7 @@ void drain(Queue &queue, std::uint64_t position) {
 
 void drain(Queue &queue) { drain(queue, queue.enqueued); }
 
-// Runs one piece of work, so that a host that polls until the device is ready makes progress.
+// Runs one piece of queued work, so that a host that calls a query in a loop until it succeeds makes progress.
 cudaError_t poll(Queue &queue, std::uint64_t position) {
   if (queue.done >= position) return cudaSuccess;
   drain(queue, queue.done + 1);
@@ -178,7 +178,8 @@ bool starts_early(const cudaLaunchConfig_t &c) {
   });
 }
 
-// All blocks must be resident at once: one per multiprocessor, as if each used all of its shared memory.
+// Checks that all blocks of a cooperative kernel fit on the device at once: one per multiprocessor, as if each used all
+// of its shared memory.
 cudaError_t check_residence(const cudaLaunchConfig_t &c) {
   const dim3 g = c.gridDim;
   if (!is_cooperative(c) || std::uint64_t{g.x} * g.y * g.z <= kMultiprocessors) return cudaSuccess;

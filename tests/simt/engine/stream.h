@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Lazy streams: queued work runs only when the host waits for it. Needs the device lock.
+// Lazy streams: queued work runs only when the host waits for it. All functions need the device lock.
 #pragma once
 
 #include <functional>
