@@ -7,16 +7,14 @@
  *
  * cudabgsub learns what a still camera usually sees, with the mixture of Gaussians of Z. Zivkovic (MOG2), and finds the
  * pixels that show something else. The masks are those of `cv::BackgroundSubtractorMOG2`, byte for byte: with
- * `output=mask open=0 close=0` the frame becomes this mask. RGB frames are analysed in colour, all other frames by their
- * luma.
+ * `output=mask open=0 close=0` the frame becomes this mask. RGB frames are analysed in colour, others by their luma.
  *
- * The mask is cleaned: `open` removes what is small, and `close` fills gaps. Shadows do not count as motion. The cleaned
- * mask is attached as the tensor `foreground-mask`, `[rows][cols]`, u8. Each of its connected parts with at least
- * `min-area` pixels is attached as a #GstVideoRegionOfInterestMeta of the type `motion`, the largest ones first; the
- * structure `motion` of the meta has the fields `area`, in pixels, and `share`, of the frame. In the first frame, and if
- * more than `max-motion` of the frame moves because the light has changed, there are no regions. The message of a frame
- * (`post-messages=true`) has the fields `moving`, the share of the frame that moves, `global-change`, `regions` and
- * `found`.
+ * The mask is cleaned: `open` removes what is small, and `close` fills gaps. Shadows do not count as motion. The
+ * cleaned mask is attached as the tensor `foreground-mask`, `[rows][cols]`, u8. Each of its connected parts of at least
+ * `min-area` pixels is attached as a #GstVideoRegionOfInterestMeta of the type `motion`, largest first; its structure
+ * `motion` has the fields `area`, in pixels, and `share`, of the analysed region. In the first frame, and if more than
+ * `max-motion` of the region moves because the light has changed, there are no regions. The message of a frame
+ * (`post-messages=true`) has the fields `moving`, the share that moves, `global-change`, `regions` and `found`.
  *
  * With `model-location` the model is kept in a file from one run to the next.
  *
@@ -25,7 +23,8 @@
  * ## Example launch lines
  * |[
  * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudabgsub ! videoconvert ! autovideosink
- * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudabgsub display=false ! cudavisiontrack type=motion ! cudavisionoverlay ! videoconvert ! autovideosink
+ * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! cudabgsub display=false \
+ *   ! cudavisiontrack type=motion ! cudavisionoverlay ! videoconvert ! autovideosink
  * ]|
  *
  * Since: 0.3
@@ -121,9 +120,10 @@ std::vector<Property<BgsubSettings>> motion_properties() {
       integer_property<S>(
           {"max-regions", "Maximum of regions", "Maximum number of regions per frame, the largest first"},
           &S::max_regions, BgsubSettingsRanges::max_regions),
-      real_property<S>({"max-motion", "Maximum motion",
-                        "If a larger share of the frame moves, the light has changed: there are no regions"},
-                       &S::max_motion, BgsubSettingsRanges::max_motion),
+      real_property<S>(
+          {"max-motion", "Maximum motion",
+           "If a larger share of the region of interest moves, the light has changed: there are no regions"},
+          &S::max_motion, BgsubSettingsRanges::max_motion),
       string_property<S>(
           {"mask-location", "Mask location",
            "A PNG or JPEG picture, scaled to the frame: where it is bright, nothing is learnt"},
