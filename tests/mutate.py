@@ -183,7 +183,7 @@ def key(mutant):
 
 
 def describe(mutant):
-    code = (SOURCE / mutant["file"]).read_text().splitlines()[mutant["line"] - 1].strip()
+    code = (SOURCE / mutant["file"]).read_text().splitlines()[mutant["line"] - 1].split(" //")[0].strip()
     return f"{mutant['file']}:{mutant['line']}: {mutant['old'].strip()!r} -> {mutant['new'].strip()!r}: {code}"
 
 
