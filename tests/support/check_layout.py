@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Holds the source tree to the rules of cuda/README.md.
 
-usage: check_layout.py                            the whole tree: suffixes, includes, linkage of kernels
+usage: check_layout.py                            the whole tree: suffixes, includes, linkage of kernels, width of comments
        check_layout.py --build BUILD              and every source file is compiled in that build
        check_layout.py --listed FOLDER FILE...    every .cpp file of FOLDER is among the FILEs of its meson.build
 
@@ -20,7 +20,8 @@ FOLDERS = ("cuda", "gst", "tests", "examples")
 # What stands beside these folders, but for files whose names begin with a dot.
 TOP_LEVEL = {"meson.build", "meson_options.txt", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "debian"}
 SUFFIXES = {".cpp", ".h", ".cu", ".cuh"}
-# They are found by other include paths: the stand-ins for CUDA's headers, and the example that a test includes as a user's copy.
+MOST_COLUMNS = 120
+# Headers that are found by other include paths, such as the example that a test includes as a user's copy.
 FOREIGN_INCLUDES = {"elements.inc", "read_metas.cpp"}
 
 # A build has either the CUDA files of gst/base or their replacement.
@@ -112,6 +113,13 @@ def check_top_level():
             complain(ROOT / name, 1, "documentation and tools lie in the folder that they describe")
 
 
+def check_width(path, text):
+    """clang-format does not wrap comments."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if len(line) > MOST_COLUMNS and re.match(r"\s*(//|\*|/\*)|.*[;,{})] +//", line):
+            complain(path, number, f"a comment has at most {MOST_COLUMNS} columns")
+
+
 def check_tree():
     check_top_level()
     for folder in FOLDERS:
@@ -120,6 +128,7 @@ def check_tree():
                 continue
             text = path.read_text(encoding="utf-8")
             check_includes(path, text)
+            check_width(path, text)
             if folder == "cuda":
                 code = code_of(text)
                 check_kernels(path, code)
