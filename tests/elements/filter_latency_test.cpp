@@ -82,6 +82,33 @@ TEST(PromisedLatency, is_raised_seldom_and_never_for_one_frame) {
   EXPECT_EQ(raised, 2);
 }
 
+// Such as after an overload of the processor.
+TEST(PromisedLatency, falls_when_many_frames_take_less_than_half) {
+  PromisedLatency latency;
+  (void)asked(&latency, kLive);
+  for (int i = 0; i < 100; ++i) (void)latency.take(200 * GST_MSECOND, GST_SECOND);
+  int changes = 0;
+  for (int i = 0; i < 600; ++i) changes += latency.take(20 * GST_MSECOND, GST_SECOND);
+  EXPECT_EQ(changes, 1);
+  EXPECT_EQ(asked(&latency, kLive).least, (10 + 25) * GST_MSECOND);
+  for (int i = 0; i < 600; ++i) changes += latency.take(12 * GST_MSECOND, GST_SECOND);
+  EXPECT_EQ(changes, 1) << "more than half is not worth a message";
+}
+
+TEST(PromisedLatency, of_frames_held_rises_seldom_and_falls_after_many_frames) {
+  PromisedLatency latency;
+  (void)asked(&latency, kLive);
+  int changes = 0;
+  for (int i = 0; i < 100; ++i) changes += latency.hold((300 + i % 10 * 4) * GST_MSECOND);
+  EXPECT_EQ(changes, 2);
+  EXPECT_GE(asked(&latency, kLive).least, (10 + 336) * GST_MSECOND);
+  for (int i = 0; i < 100; ++i) changes += latency.hold(100 * GST_MSECOND);
+  EXPECT_EQ(changes, 2);
+  for (int i = 0; i < 600; ++i) changes += latency.hold(100 * GST_MSECOND);
+  EXPECT_EQ(changes, 3);
+  EXPECT_EQ(asked(&latency, kLive).least, (10 + 100) * GST_MSECOND);
+}
+
 TEST(PromisedLatency, is_not_worth_a_message_below_a_millisecond_and_without_a_live_sink) {
   PromisedLatency latency;
   (void)asked(&latency, kLive);
@@ -120,7 +147,7 @@ class LiveElement {
     latency_.take_event(event);
     gst_event_unref(event);
   }
-  // The latest time at which the element begins the work on a frame of that time.
+  // The latest time, in steps of 1 ms from `from` on, at which the element does not drop a frame with this timestamp.
   guint64 latest(guint64 pts, guint64 from) {
     while (!drops(pts, from)) ++from;
     return from - 1;
@@ -166,13 +193,13 @@ TEST(PromisedLatency, has_room_if_the_sink_shows_frames_later) {
   EXPECT_EQ(element.latency().longest_hold(), 600 * GST_MSECOND);
 }
 
-// A sink that took long for one frame seems to show frames later; a late one tells when it would have been in time. Nothing
-// is learnt from a late frame alone, nor from a sink that does not wait.
+// A sink that took long for one frame seems to show frames later; a late frame shows when it would have been in time.
+// Nothing is learnt from a sink that does not wait.
 TEST(PromisedLatency, learns_when_the_sink_shows_frames) {
   LiveElement element;
-  element.tell(20, 30, 110);
+  element.tell(20, 30, 110);  // was due after 60 ms
   element.tell(40, 0, 500);
-  EXPECT_EQ(element.latest(480, 500), 505U);
+  EXPECT_EQ(element.latest(480, 500), 520U);
   element.tell(480, -90, 1280);  // was due after 600 ms, and shown for 200
   EXPECT_EQ(element.latest(600, 1290), 1380U);
   element.tell(700, 90, 1390);
@@ -186,9 +213,31 @@ TEST(PromisedLatency, leaves_the_time_that_the_slowest_branch_behind_it_promises
   EXPECT_TRUE(takes_promise(&element.latency(), kPromise, 90));
   EXPECT_TRUE(takes_promise(&element.latency(), kPromise, 30));
   EXPECT_EQ(element.latest(200, 280), 290U);
-  EXPECT_TRUE(
-      takes_promise(&element.latency(), kPromise, 1000));  // more than there is: its own promise holds
-  EXPECT_EQ(element.latest(300, 320), 325U);
+  EXPECT_TRUE(takes_promise(&element.latency(), kPromise, 1000));  // more than there is
+  EXPECT_EQ(element.latest(300, 295), 300U) << "what comes fresh is in time";
+}
+
+// Otherwise frames that the later sink still shows would fill a queue in front of the element, and all be late for the
+// earlier one.
+TEST(PromisedLatency, of_two_sinks_the_earlier_one_counts) {
+  LiveElement element;
+  for (guint64 pts = 0; pts < 200; pts += 40) {
+    element.tell(pts, -50, pts + 500);
+    element.tell(pts, 300, pts + 500);  // was due after 200 ms
+  }
+  element.tell(240, -50, 740);
+  EXPECT_EQ(element.latest(600, 770), 780U);
+  element.tell(800, -50, 1700);  // a second later only the other sink reports
+  EXPECT_EQ(element.latest(900, 1770), 1780U);
+}
+
+// Because of ts-offset, or of a latency that is less than was promised.
+TEST(PromisedLatency, has_less_room_if_the_sink_shows_frames_earlier) {
+  LiveElement element;
+  element.tell(40, 30, 100);  // was due after 30 ms
+  EXPECT_EQ(element.latest(100, 105), 110U);
+  element.tell(100, 70, 180);  // after 10 ms, less than the element takes
+  EXPECT_EQ(element.latest(190, 185), 190U);
 }
 
 TEST(PromisedLatency, takes_only_its_own_events_and_times_that_can_be) {
@@ -218,8 +267,8 @@ TEST(PromisedLatency, of_an_element_that_takes_every_second_frame_drops_none) {
   EXPECT_TRUE(element.drops(40, 900));
 }
 
-// More frames than have come while it worked on the last one are not dropped in a row: if they are late for another reason,
-// it would never work.
+// At most as many frames are dropped in a row as have come during the work on the last frame. If frames are late for
+// another reason, the element would otherwise never work.
 TEST(PromisedLatency, of_an_element_before_which_all_frames_are_late_lets_its_share_pass) {
   LiveElement element;
   int passed = 0;
@@ -248,34 +297,83 @@ TEST(PromisedLatency, of_an_element_that_keeps_up_drops_nothing) {
   EXPECT_FALSE(keeps_up.drops(40, 905)) << "it was slow for a while only";
 }
 
-// The last of eight frames at that distance, in milliseconds, of a stream that has one each 33 ms by its caps.
-Continuity stream_of(guint64 distance) {
-  Continuity continuity;
-  continuity.set_frame_duration(33 * GST_MSECOND);
-  GstSegment segment;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
-  for (guint64 i = 0; i < 8; ++i) {
+// A stream of frames at these times in milliseconds. frame_duration: by the caps, or 0.
+FrameDistance stream_at(const std::vector<guint64> &times, guint64 frame_duration, bool discont = false) {
+  FrameDistance measured;
+  measured.set_frame_duration(frame_duration * GST_MSECOND);
+  for (const guint64 time : times) {
     const Owned<GstBuffer> frame(gst_buffer_new());
-    GST_BUFFER_PTS(frame.get()) = i * distance * GST_MSECOND;
-    (void)continuity.continues(frame.get(), segment);
+    GST_BUFFER_PTS(frame.get()) = time * GST_MSECOND;
+    if (discont) GST_BUFFER_FLAG_SET(frame.get(), GST_BUFFER_FLAG_DISCONT);
+    measured.take(frame.get());
   }
-  return continuity;
+  return measured;
+}
+
+// Eight frames at this distance in milliseconds, while the caps promise a frame every 33 ms.
+FrameDistance stream_of(guint64 distance) {
+  std::vector<guint64> times(8);
+  for (guint64 i = 0; i < times.size(); ++i) times[i] = i * distance;
+  return stream_at(times, 33);
+}
+
+TEST(FrameDistance, of_frames_in_bursts_is_their_mean) {
+  std::vector<guint64> times;
+  for (guint64 i = 0; i < 40; ++i) times.push_back(i / 5 * 160 + i % 5);
+  EXPECT_NEAR(static_cast<double>(stream_at(times, 0).get()), 32.0 * GST_MSECOND, 4.0 * GST_MSECOND);
+  EXPECT_EQ(stream_at(times, 30).get(), 30 * GST_MSECOND);
+}
+
+TEST(FrameDistance, leaves_out_one_long_pause) {
+  EXPECT_EQ(stream_at({0, 20, 40, 60, 1500, 1520, 1540}, 0).get(), 20 * GST_MSECOND);
+  EXPECT_EQ(stream_at({0, 1900, 1920, 1940, 1960, 1980}, 0).get(), 20 * GST_MSECOND);
+}
+
+TEST(FrameDistance, counts_a_frame_that_a_leaky_queue_has_dropped) {
+  const std::vector<guint64> times{0, 100, 200, 300, 400, 500, 600};
+  EXPECT_EQ(stream_at(times, 0).get(), 100 * GST_MSECOND);
+  EXPECT_EQ(stream_at(times, 0, true).get(), 50 * GST_MSECOND);
+  EXPECT_EQ(stream_at(times, 33, true).get(), 33 * GST_MSECOND);
+}
+
+// What is held back for ten frames, of a camera that takes fewer frames in the dark.
+TEST(FrameDistance, of_frames_to_come_follows_a_lower_rate_at_once) {
+  std::vector<guint64> times;
+  for (guint64 i = 0; i < 40; ++i) times.push_back(33 * i);
+  EXPECT_EQ(stream_at(times, 33).of_frames(10), 330 * GST_MSECOND);
+  for (int i = 0; i < 5; ++i) times.push_back(times.back() + 66);
+  EXPECT_EQ(stream_at(times, 33).of_frames(10), (5 * 33 + 5 * 66) * GST_MSECOND);
+  for (int i = 0; i < 5; ++i) times.push_back(times.back() + 66);
+  EXPECT_EQ(stream_at(times, 33).of_frames(10), 660 * GST_MSECOND);
+  times.push_back(times.back() + 900);
+  EXPECT_EQ(stream_at(times, 33).of_frames(10), 660 * GST_MSECOND) << "one pause";
+}
+
+TEST(FrameDistance, starts_anew_after_a_gap_that_ends_a_video) {
+  EXPECT_EQ(stream_at({0, 20, 40, 90000, 90100, 90200}, 0).get(), 100 * GST_MSECOND);
+  EXPECT_EQ(stream_at({90000, 90020, 90040, 0, 100, 200}, 0).get(), 100 * GST_MSECOND);
+}
+
+TEST(FrameDistance, is_that_of_new_caps) {
+  FrameDistance measured = stream_of(20);
+  measured.set_frame_duration(200 * GST_MSECOND);
+  EXPECT_EQ(measured.get(), 200 * GST_MSECOND);
 }
 
 // Behind a leaky queue an element of 70 ms gets every second or third frame.
-TEST(Continuity, of_a_slow_element_is_that_of_the_caps_unless_frames_are_much_further_apart) {
+TEST(FrameDistance, of_a_slow_element_is_that_of_the_caps_unless_frames_are_much_further_apart) {
   for (const guint64 distance : {66, 99, 231})
-    EXPECT_EQ(stream_of(distance).distance_before(70 * GST_MSECOND), 33 * GST_MSECOND) << distance;
-  EXPECT_EQ(stream_of(20).distance_before(70 * GST_MSECOND), 20 * GST_MSECOND);
-  EXPECT_EQ(stream_of(1000).distance_before(70 * GST_MSECOND), GST_SECOND);
-  EXPECT_EQ(stream_of(100).distance_before(20 * GST_MSECOND), 100 * GST_MSECOND);
+    EXPECT_EQ(stream_of(distance).before(70 * GST_MSECOND), 33 * GST_MSECOND) << distance;
+  EXPECT_EQ(stream_of(20).before(70 * GST_MSECOND), 20 * GST_MSECOND);
+  EXPECT_EQ(stream_of(1000).before(70 * GST_MSECOND), GST_SECOND);
+  EXPECT_EQ(stream_of(100).before(20 * GST_MSECOND), 100 * GST_MSECOND);
 }
 
 // --- in a pipeline ---
 
 class FilterLatency : public ElementTest {};
 
-// A live source of 50 frames a second, and an element that takes a multiple of a frame's duration. sink: its properties.
+// The counts of a run of play(): a live source of 50 frames a second, a slow element, and a sink with properties.
 struct Played {
   int shown = 0, processed = 0, dropped_by_sink = 0;
 };
@@ -303,7 +401,7 @@ Played play(const std::string &element, const std::string &sink, int frames, con
   return played;
 }
 
-// Whether is_good() holds for one of three runs of play(): a machine that has other work as well may be late for a while.
+// Whether is_good() holds for one of three runs of play(): a machine with other work may be late for a while.
 template <typename IsGood>
 bool succeeds_once(const std::string &element, const IsGood &is_good, const std::string &sink = "sync=true",
                    const std::string &behind = "") {
@@ -318,7 +416,7 @@ bool is_overloaded() {
   return ::getloadavg(&load, 1) == 1 && load > 1.5 * std::thread::hardware_concurrency();
 }
 
-// Before the promise was there, a sink that waits showed one frame a second.
+// Without the promise of a latency, a sink that waits for the clock showed one frame a second.
 TEST_F(FilterLatency, a_slow_element_loses_no_frame_that_it_has_worked_on) {
   if (kEmulated || kSanitized) GTEST_SKIP() << "their times are no measure";
   // Of the first frames nobody knows yet how long they take.
@@ -329,7 +427,7 @@ TEST_F(FilterLatency, a_slow_element_loses_no_frame_that_it_has_worked_on) {
   EXPECT_TRUE(good) << "most frames that were worked on came too late";
 }
 
-// Without a queue, a frame arrives when the sink has let the previous one go, and sinks add to the latency for themselves.
+// Without a queue, a frame arrives when the sink has released the previous one. Sinks also add to the latency.
 TEST_F(FilterLatency, an_element_that_keeps_up_loses_no_frame) {
   if (kEmulated || kSanitized) GTEST_SKIP() << "their times are no measure";
   const bool good = succeeds_once("cudaopticalflow preset=medium display=false roi-width=320 roi-height=320",
@@ -338,8 +436,8 @@ TEST_F(FilterLatency, an_element_that_keeps_up_loses_no_frame) {
   EXPECT_TRUE(good) << "without the slack every second frame is lost";
 }
 
-// Another branch may have made the latency of the pipeline long. Then the sink holds each frame, and the next one comes late;
-// with a queue in between, only when this is full.
+// Another branch may have made the pipeline's latency long. Then the sink holds each frame, and the next one comes
+// late; with a queue in between, only when the queue is full.
 TEST_F(FilterLatency, an_element_before_a_sink_that_holds_frames_loses_none) {
   if (kEmulated || kSanitized) GTEST_SKIP() << "their times are no measure";
   for (const char *behind : {"", " ! queue max-size-buffers=3"}) {
@@ -351,7 +449,7 @@ TEST_F(FilterLatency, an_element_before_a_sink_that_holds_frames_loses_none) {
   }
 }
 
-// Notes what an element tells those before it that it promises.
+// Stores the latency that an element promises in an event to the elements before it.
 GstPadProbeReturn note_promise(GstPad *, GstPadProbeInfo *info, gpointer last) {
   const GstStructure *told = gst_event_get_structure(GST_PAD_PROBE_INFO_EVENT(info));
   if (told != nullptr && gst_structure_has_name(told, kPromise))

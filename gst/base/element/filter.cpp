@@ -40,6 +40,7 @@ struct FilterState {
   // The following members are used by the streaming thread and by start and stop, which never run beside it.
   std::optional<WorkingElement> working;  // set while the CUDA backend is used
   GstVideoInfo info;
+  FrameDistance frame_distance;
   Continuity continuity;
   ShownShape shape;
   ValidSettings<GrayRange> gray_range;
@@ -130,10 +131,11 @@ Result protect(GstCudaVisionFilter *filter, Result failed, const Body &body) {
 }
 
 // Posts a latency message when the element begins to hold frames back for longer, or for a much shorter time.
-void promise_held(GstCudaVisionFilter *filter, GstClockTime frame_distance) {
+void promise_held(GstCudaVisionFilter *filter) {
   const auto *klass = GST_CUDA_VISION_FILTER_GET_CLASS(filter);
   if (klass->frames_held == nullptr) return;
-  if (filter->state->latency.hold(static_cast<guint64>(klass->frames_held(filter)) * frame_distance))
+  const auto frames = static_cast<std::size_t>(klass->frames_held(filter));
+  if (filter->state->latency.hold(filter->state->frame_distance.of_frames(frames)))
     gst_element_post_message(GST_ELEMENT(filter), gst_message_new_latency(GST_OBJECT(filter)));
 }
 
@@ -193,6 +195,7 @@ gboolean start_filter(GstCudaVisionFilter *filter) {
   const bool cuda = context != nullptr;
   state.run = {};
   state.run.wanted_device = settings.cuda_device_id;
+  state.frame_distance.restart();
   state.continuity.restart();
   state.shape.restart();
   state.latency.restart();
@@ -274,8 +277,8 @@ gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps)
   const GstClockTime frame_duration =
       cudavision::frame_duration(GST_VIDEO_INFO_FPS_N(&info), GST_VIDEO_INFO_FPS_D(&info));
   state.punctuality.restart(frame_duration);
-  state.continuity.set_frame_duration(frame_duration);
-  promise_held(filter, frame_duration);
+  state.frame_distance.set_frame_duration(frame_duration);
+  promise_held(filter);
   const ObjectSettings settings = Properties::snapshot(filter);
   const Status status = session.negotiate(info, cudavision::asks_for_cuda_memory(caps), settings);
   state.run.frames_are_too_small = status.code() == Status::Code::too_small;
@@ -438,7 +441,9 @@ GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffe
   cudavision::FilterState &state = *filter->state;
   ObjectSettings settings = Properties::snapshot(filter);
   state.run.stream_id.take_frame();
-  if (!state.continuity.continues(buffer, GST_BASE_TRANSFORM(filter)->segment)) session.drop_history();
+  if (!state.continuity.continues(buffer, GST_BASE_TRANSFORM(filter)->segment,
+                                  state.frame_distance.greatest_gap()))
+    session.drop_history();
   if (gst_buffer_get_size(buffer) == 0 && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP))
     return GST_FLOW_OK;
   const bool lets_nothing_pass = GST_CUDA_VISION_FILTER_GET_CLASS(filter)->lets_nothing_pass;
@@ -458,8 +463,8 @@ GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffe
   state.run.region_is_refused = state.run.region_is_refused || is_outside;
   if (result != GST_FLOW_OK || !processed) return result;
   state.processing_time = gst_util_get_timestamp() - begin;
-  promise_held(filter, state.continuity.distance());
-  if (state.latency.take(state.processing_time, state.continuity.distance_before(state.processing_time),
+  promise_held(filter);
+  if (state.latency.take(state.processing_time, state.frame_distance.before(state.processing_time),
                          settings.every_nth))
     gst_element_post_message(GST_ELEMENT(filter), gst_message_new_latency(GST_OBJECT(filter)));
   if (session.lacks_threads()) tell_of_threads(filter);
@@ -496,6 +501,7 @@ GstFlowReturn reach_next_element(GstCudaVisionFilter *filter) {
 GstFlowReturn submit_input_buffer(GstBaseTransform *transform, gboolean is_discont, GstBuffer *buffer) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   cudavision::FilterState &state = *filter->state;
+  state.frame_distance.take(buffer);
   const bool agrees =
       state.waiting_caps != nullptr || gst_pad_needs_reconfigure(GST_BASE_TRANSFORM_SRC_PAD(transform));
   GstFlowReturn result = agrees ? reach_next_element(filter) : GST_FLOW_OK;
@@ -545,6 +551,7 @@ GstFlowReturn generate_output(GstBaseTransform *transform, GstBuffer **output) {
 }
 
 void forget_frames(cudavision::FilterState &state, Session &session) {
+  state.frame_distance.restart();
   state.continuity.restart();
   session.drop_history();
 }

@@ -10,13 +10,24 @@
 namespace cudavision {
 namespace {
 
-constexpr GstClockTime kLeast = GST_MSECOND;  // what takes less is not worth a promise
+constexpr GstClockTime kLeast = GST_MSECOND;  // a shorter processing time is not promised
 constexpr GstClockTime kMost = 10 * GST_SECOND, kMostHeld = 60 * GST_SECOND, kMostOfAll = GST_SECOND * 3600;
-constexpr GstClockTime kMostSlack =
-    20 * GST_MSECOND;  // what sinks allow by default, their processing-deadline
+constexpr GstClockTime kMostSlack = 20 * GST_MSECOND;  // the default processing-deadline of sinks
+constexpr GstClockTimeDiff kNear = 10 * GST_MSECOND;   // reports of one sink differ by less
 constexpr const char *kPromiseEvent = "GstCudaVisionPromisedLatency";
 
+// Whether the time is worth a message. A little more is not: each latency message changes how long sinks wait.
+bool is_more(GstClockTime time, GstClockTime told) { return time > told + told / 16; }
+
 }  // namespace
+
+bool RecentMaximum::take(GstClockTime value, GstClockTime *most) {
+  most_ = std::max(most_, value);
+  if (++count_ < kManyFrames) return false;
+  *most = most_;
+  *this = {};
+  return true;
+}
 
 void PromisedLatency::restart() {
   live_ = false;
@@ -25,13 +36,14 @@ void PromisedLatency::restart() {
   busy_ = last_taken_ = 0;
   is_dropping_ = false;
   is_behind_ = false;
-  in_time_ = late_ = 0;
   count_ = 0;
+  dropped_ = 0;
+  recent_work_ = recent_hold_ = {};
   forget_sink();
 }
 
-// The second longest of the last times: the first frame after a start, and a single one that was interrupted, take
-// longer than all others.
+// The second longest of the last processing times. The longest does not count: it may be that of the first frame after
+// a start, or of a frame during which the thread was interrupted.
 GstClockTime PromisedLatency::typical() const {
   const std::size_t count = std::min(count_, times_.size());
   if (count < 2) return 0;
@@ -40,25 +52,28 @@ GstClockTime PromisedLatency::typical() const {
   return sorted[1];
 }
 
-// An element that takes longer than the distance of two frames is never ready when a frame arrives: the frame that it
-// takes next is up to one distance old.
+// An element that takes longer for a frame than the time from one frame to the next (frame_distance) is never ready
+// when a frame arrives. The frame that it takes next is up to one frame_distance old, which is promised in addition.
 bool PromisedLatency::take(GstClockTime processing_time, GstClockTime frame_distance, int every_nth) {
   times_[count_++ % times_.size()] = processing_time;
   const GstClockTime time = typical();
   if (time >= kLeast && time > allowed_) allowed_ = time + time / 4;
-  frame_distance_ = every_nth > 1 ? 0 : frame_distance;  // others would go on without a frame that is dropped
+  GstClockTime most = 0;
+  if (recent_work_.take(time, &most) && most + most / 4 < allowed_ / 2) allowed_ = most + most / 4;
+  frame_distance_ = every_nth > 1 ? 0 : frame_distance;  // no drops: unprocessed frames would still pass
   is_behind_ = frame_distance > 0 && allowed_ >= frame_distance;
   const GstClockTime promise = std::min(kMost, allowed_ + (is_behind_ ? frame_distance : 0));
-  if (promise <= promised_) return false;
+  if (!is_more(promise, promised_) && promise >= promised_ / 2) return false;
   promised_ = promise;
   return live_;
 }
 
-// A little less is not worth a message, and what sinks wait for changes with each.
 bool PromisedLatency::hold(GstClockTime time) {
   const GstClockTime held = std::min(time, kMostHeld), told = held_;
-  if (held <= told && held >= told - told / 4) return false;
-  held_ = held;
+  GstClockTime most = 0;
+  const bool falls = recent_hold_.take(held, &most) && most < told - told / 4;
+  if (!is_more(held, told) && !falls) return false;
+  held_ = falls ? most : told != 0 ? held + held / 8 : held;  // a time that rises twice may rise again
   return live_;
 }
 
@@ -73,29 +88,29 @@ void PromisedLatency::add_to(GstQuery *latency) {
   gst_query_set_latency(latency, live, least + own, GST_CLOCK_TIME_IS_VALID(most) ? most + own : most);
 }
 
-// What keeps up with the stream makes up for a delay by itself. To drop its frames would lose more than the delay. What does
-// not keep up drops the frames of the time for which it worked on one. So it catches up; if frames are late for another
-// reason, more would not help.
+// An element that keeps up with the stream catches up after a delay without drops. An element that does not keep up
+// drops the frames that came while it worked on the last one (busy_), and has then caught up. If frames are still late,
+// there is another reason, and to drop more would not help.
 bool PromisedLatency::drops(GstBaseTransform *element, GstBuffer *frame) {
   const bool keeps_up = typical() + typical() / 4 < frame_distance_ || frame_distance_ == 0;
   if (!live_ || keeps_up || !gst_base_transform_is_qos_enabled(element)) return false;
-  const GstClockTime running_time = to_running_time(element->segment, GST_BUFFER_PTS(frame));
-  const GstClockTime now = gst_element_get_current_running_time(GST_ELEMENT(element));
-  if (!GST_CLOCK_TIME_IS_VALID(running_time) || !GST_CLOCK_TIME_IS_VALID(now)) return false;
+  const std::optional<GstClockTimeDiff> age = age_of(element, frame);
+  if (!age) return false;
+  const GstClockTime running_time = to_running_time(element->segment, GST_BUFFER_PTS(frame)),
+                     now = running_time + static_cast<GstClockTime>(*age);
   if (!is_dropping_) {
-    const GstClockTime longest = longest_hold() + 2 * typical();  // no more after a pause
+    const GstClockTime longest = longest_hold() + 2 * typical();  // limits busy_ after a pause
     busy_ = now > last_begin_ ? std::min(now - last_begin_, longest) : 0;
   }
   const bool has_caught_up =
       running_time < last_taken_ || running_time - last_taken_ > busy_ + frame_distance_ / 2;
-  is_dropping_ = lateness(element, frame) > 0 && !has_caught_up;
+  is_dropping_ = lateness(*age) > 0 && !has_caught_up;
   if (is_dropping_) {
     tell_of_dropped(element, frame);
-    tell_promise(element);  // those before may have forgotten it
+    tell_promise(element);  // upstream elements may have forgotten it
     return true;
   }
   last_begin_ = now, last_taken_ = running_time;
-  ++in_time_;
   return false;
 }
 
@@ -104,24 +119,29 @@ void PromisedLatency::tell_of_dropped(GstBaseTransform *element, GstBuffer *fram
   GstMessage *message =
       gst_message_new_qos(GST_OBJECT(element), live_, to_running_time(element->segment, pts),
                           to_stream_time(element->segment, pts), pts, GST_BUFFER_DURATION(frame));
-  gst_message_set_qos_values(message, std::max<GstClockTimeDiff>(lateness(element, frame), 0), 1, 1000000);
-  gst_message_set_qos_stats(message, GST_FORMAT_BUFFERS, in_time_, ++late_);
+  const GstClockTimeDiff late_by = lateness(age_of(element, frame).value_or(0));
+  gst_message_set_qos_values(message, std::max<GstClockTimeDiff>(late_by, 0), 1, 1000000);
+  gst_message_set_qos_stats(message, GST_FORMAT_BUFFERS, count_, ++dropped_);
   gst_element_post_message(GST_ELEMENT(element), message);
 }
 
-GstClockTimeDiff PromisedLatency::lateness(GstBaseTransform *element, GstBuffer *frame) const {
+std::optional<GstClockTimeDiff> PromisedLatency::age_of(GstBaseTransform *element, GstBuffer *frame) {
   const GstClockTime running_time = to_running_time(element->segment, GST_BUFFER_PTS(frame));
   const GstClockTime now = gst_element_get_current_running_time(GST_ELEMENT(element));
-  if (!GST_CLOCK_TIME_IS_VALID(running_time) || !GST_CLOCK_TIME_IS_VALID(now)) return G_MININT64 / 2;
-  return GST_CLOCK_DIFF(running_time, now) + static_cast<GstClockTimeDiff>(typical()) - latest();
+  if (!GST_CLOCK_TIME_IS_VALID(running_time) || !GST_CLOCK_TIME_IS_VALID(now)) return std::nullopt;
+  return GST_CLOCK_DIFF(running_time, now);
+}
+
+GstClockTimeDiff PromisedLatency::lateness(GstClockTimeDiff age) const {
+  return age + static_cast<GstClockTimeDiff>(typical()) - latest();
 }
 
 GstClockTimeDiff PromisedLatency::latest() const {
-  const auto promised = static_cast<GstClockTimeDiff>(before_ + promised_ + held_);
-  const auto behind = static_cast<GstClockTimeDiff>(behind_),
+  const auto behind = static_cast<GstClockTimeDiff>(behind_.load());
+  if (shown_ != kNotShown) return std::max(shown_ - behind, static_cast<GstClockTimeDiff>(typical()));
+  const auto promised = static_cast<GstClockTimeDiff>(before_ + promised_ + held_),
              of_pipeline = static_cast<GstClockTimeDiff>(of_pipeline_);
-  const auto slack = std::clamp<GstClockTimeDiff>(of_pipeline - promised - behind, 0, kMostSlack);
-  return std::max<GstClockTimeDiff>(promised + slack, shown_ - behind);
+  return promised + std::clamp<GstClockTimeDiff>(of_pipeline - promised - behind, 0, kMostSlack);
 }
 
 GstClockTime PromisedLatency::longest_hold() const {
@@ -129,12 +149,12 @@ GstClockTime PromisedLatency::longest_hold() const {
 }
 
 void PromisedLatency::forget_sink() {
-  shown_ = 0;
+  shown_ = kNotShown;
   behind_ = 0;
 }
 
-// GStreamer's sinks send the event when they have shown the frame, in the thread that waited for this. A sink that does not
-// wait says 0 each time.
+// GStreamer's sinks send a QoS event after they have shown a frame, in the thread that waited for its time. A sink that
+// does not wait for the clock reports a lateness of 0 each time.
 void PromisedLatency::take_qos(GstElement *element, GstEvent *event) {
   GstQOSType type{};
   GstClockTimeDiff late_by = 0;
@@ -144,11 +164,15 @@ void PromisedLatency::take_qos(GstElement *element, GstEvent *event) {
   if (type == GST_QOS_TYPE_THROTTLE || !GST_CLOCK_TIME_IS_VALID(running_time) ||
       !GST_CLOCK_TIME_IS_VALID(now))
     return;
-  const GstClockTimeDiff age = GST_CLOCK_DIFF(running_time, now);
-  if (late_by < 0)
-    shown_ = age;  // with the time that the sink took to show it, which may have been long once
-  else if (late_by > 0)
-    shown_ = std::min<GstClockTimeDiff>(shown_, age - late_by);
+  if (late_by == 0) return;
+  // Includes the time that the sink took to show this frame, which may have been unusually long.
+  const GstClockTimeDiff age = GST_CLOCK_DIFF(running_time, now),
+                         shown = age - std::max<GstClockTimeDiff>(late_by, 0);
+  // Of several sinks the earliest counts, as long as it reports.
+  const bool is_earliest = shown_ == kNotShown || shown < shown_ + kNear || now - reported_ > GST_SECOND;
+  if (!is_earliest) return;
+  shown_ = shown;
+  reported_ = now;
 }
 
 void PromisedLatency::tell_promise(GstBaseTransform *element) const {
@@ -159,7 +183,7 @@ void PromisedLatency::tell_promise(GstBaseTransform *element) const {
                      gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM, told));
 }
 
-// There may be several branches: the slowest counts.
+// If the pipeline branches behind this element, each branch sends its promise: the longest counts.
 bool PromisedLatency::take_promise(GstEvent *event) {
   guint64 promise = 0;
   if (GST_EVENT_TYPE(event) != GST_EVENT_CUSTOM_UPSTREAM || !gst_event_has_name(event, kPromiseEvent))

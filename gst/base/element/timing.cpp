@@ -11,7 +11,7 @@ namespace {
 GstClockTime converted(guint64 (*convert)(const GstSegment *, GstFormat, guint64), const GstSegment &segment,
                        GstClockTime pts) {
   const bool has_begin =
-      segment.rate > 0 || GST_CLOCK_TIME_IS_VALID(segment.stop);  // in reverse it is the stop
+      segment.rate > 0 || GST_CLOCK_TIME_IS_VALID(segment.stop);  // a reverse segment begins at its stop
   if (segment.format != GST_FORMAT_TIME || !has_begin || !GST_CLOCK_TIME_IS_VALID(pts))
     return GST_CLOCK_TIME_NONE;
   return convert(&segment, GST_FORMAT_TIME, pts);
@@ -41,40 +41,69 @@ bool StreamId::changes(GstEvent *event) {
 
 bool StreamId::take_turns() { return turns_ >= kManyTurns && !std::exchange(told_, true); }
 
-bool Continuity::continues(GstBuffer *frame, const GstSegment &segment) {
-  const GstClockTime last = last_pts_, pts = GST_BUFFER_PTS(frame);
+void FrameDistance::take(GstBuffer *frame) {
+  const GstClockTime pts = GST_BUFFER_PTS(frame), last = std::exchange(last_pts_, pts);
+  if (!GST_CLOCK_TIME_IS_VALID(pts) || !GST_CLOCK_TIME_IS_VALID(last)) return;
+  const GstClockTime gap = std::max(pts, last) - std::min(pts, last);
+  if (count_ > 0 && gap >= greatest_gap()) {  // another time or video
+    count_ = 0;
+    return;
+  }
+  // At a discontinuity at least one frame is missing: the gap spans two distances or more.
+  const bool is_discont = GST_BUFFER_FLAG_IS_SET(frame, GST_BUFFER_FLAG_DISCONT);
+  const GstClockTime most = is_discont ? gap / 2 : gap;
+  distances_[count_++ % distances_.size()] =
+      is_discont && frame_duration_ > 0 ? std::min(most, frame_duration_) : most;
+}
+
+void FrameDistance::set_frame_duration(GstClockTime frame_duration) {
+  if (frame_duration != frame_duration_) count_ = 0;
+  frame_duration_ = frame_duration;
+}
+
+GstClockTime FrameDistance::mean_of_last(std::size_t frames) const {
+  const std::size_t count = std::min({count_, frames, distances_.size()});
+  GstClockTime longest = 0, sum = 0;
+  for (std::size_t i = 1; i <= count; ++i) {
+    const GstClockTime distance = distances_[(count_ - i) % distances_.size()];
+    longest = std::max(longest, distance);
+    sum += distance;
+  }
+  const bool has_paused = count > 1 && longest > sum - longest;
+  return has_paused ? (sum - longest) / (count - 1) : sum / std::max<std::size_t>(count, 1);
+}
+
+GstClockTime FrameDistance::get() const {
+  if (count_ < kEnough && frame_duration_ > 0) return frame_duration_;
+  const GstClockTime mean = mean_of_last(distances_.size());
+  if (count_ < kEnough) return std::min(kLeastGap, mean);
+  // If the mean is near the frame duration of the caps, the difference is jitter, as of a camera.
+  const bool is_near =
+      mean > frame_duration_ - frame_duration_ / 4 && mean < frame_duration_ + frame_duration_ / 4;
+  return is_near ? frame_duration_ : mean;
+}
+
+GstClockTime FrameDistance::before(GstClockTime processing_time) const {
+  const GstClockTime measured = get();
+  const bool is_its_own = frame_duration_ > 0 && measured < frame_duration_ + 3 * processing_time;
+  return is_its_own ? std::min(measured, frame_duration_) : measured;
+}
+
+GstClockTime FrameDistance::of_frames(std::size_t frames) const {
+  constexpr std::size_t kFew =
+      8;  // of fewer frames that come in pairs, the mean would depend on the last one
+  return frames * (count_ < kEnough ? get() : mean_of_last(std::max(frames, kFew)));
+}
+
+bool Continuity::continues(GstBuffer *frame, const GstSegment &segment, GstClockTime greatest_gap) {
+  const GstClockTime pts = GST_BUFFER_PTS(frame), last = std::exchange(last_pts_, pts);
   const bool reverse = segment.rate < 0, turns = reverse != std::exchange(reverse_, reverse);
   const bool may_jump =
       std::exchange(jump_, false) || turns || GST_BUFFER_FLAG_IS_SET(frame, GST_BUFFER_FLAG_DISCONT);
-  last_pts_ = pts;
   const bool follows =
       GST_CLOCK_TIME_IS_VALID(last) && GST_CLOCK_TIME_IS_VALID(pts) && (reverse ? pts < last : pts > last);
-  if (!follows) return !may_jump;
-  const GstClockTime gap = reverse ? last - pts : pts - last;
-  const bool is_close = gap < std::max(kLeastGap, kMostDistances * distance()) && !turns;
-  distances_[count_++ % distances_.size()] = gap;
+  const bool is_close = follows && (reverse ? last - pts : pts - last) < greatest_gap && !turns;
   return is_close || !may_jump;
-}
-
-GstClockTime Continuity::distance() const {
-  const std::size_t count = std::min(count_, distances_.size());
-  if (count < kEnough && frame_duration_ > 0) return frame_duration_;
-  if (count == 0) return 0;
-  auto sorted = distances_;
-  const std::size_t middle = (count - 1) / 2;
-  std::nth_element(sorted.begin(), sorted.begin() + middle, sorted.begin() + count);
-  const GstClockTime median = sorted[middle];
-  if (count < kEnough) return std::min(kLeastGap, median);
-  // The jitter of a camera does not contradict the caps.
-  const bool is_near =
-      median > frame_duration_ - frame_duration_ / 4 && median < frame_duration_ + frame_duration_ / 4;
-  return is_near ? frame_duration_ : median;
-}
-
-GstClockTime Continuity::distance_before(GstClockTime processing_time) const {
-  const GstClockTime measured = distance();
-  const bool is_its_own = frame_duration_ > 0 && measured < frame_duration_ + 3 * processing_time;
-  return is_its_own ? std::min(measured, frame_duration_) : measured;
 }
 
 void Punctuality::restart(GstClockTime frame_duration) {
@@ -96,7 +125,7 @@ std::optional<GstClockTimeDiff> Punctuality::too_late(GstEvent *qos) {
   if (lateness <= static_cast<GstClockTimeDiff>(std::max(frame_duration_, kLeastLateness))) {
     late_since_ = GST_CLOCK_TIME_NONE;
     told_ = false;
-  } else if (!GST_CLOCK_TIME_IS_VALID(late_since_) || time < late_since_) {  // smaller after a seek
+  } else if (!GST_CLOCK_TIME_IS_VALID(late_since_) || time < late_since_) {  // time is smaller after a seek
     late_since_ = time;
   } else if (time - late_since_ > kPatience && !told_) {
     told_ = true;
