@@ -56,6 +56,8 @@ Status check_characters(const std::string &text) {
     nested += (c == '{' || c == '[') - (c == '}' || c == ']');
     if (nested > kMostNested) return at_line(line, "objects and lists are nested too deeply");
   }
+  if (in_string) return at_line(line, "the text ends within a string: '\"' is missing");
+  if (nested > 0) return at_line(line, "the text ends within an object or a list: '}' or ']' is missing");
   return {};
 }
 
@@ -92,11 +94,9 @@ Status NumberedJson::parse(const std::string &text) {
     const std::size_t first = message.find(':'), last = message.rfind(": ");
     const auto line =
         first == std::string::npos ? 0 : g_ascii_strtoull(message.c_str() + first + 1, nullptr, 10);
-    const std::size_t end = text.find_last_not_of(" \t\r\n");
-    const bool is_cut_off = end == std::string::npos || text[end] != '}';
-    const std::string what = is_cut_off ? "this is no JSON, and does not end with }: " : "this is no JSON: ";
-    return at_line(static_cast<guint>(std::max<guint64>(line, 1)),
-                   what + excerpt(last == std::string::npos ? message : message.substr(last + 2)));
+    return at_line(
+        static_cast<guint>(std::max<guint64>(line, 1)),
+        "this is no JSON: " + excerpt(last == std::string::npos ? message : message.substr(last + 2)));
   }
   if (has_failed_) throw std::bad_alloc();
   JsonNode *root = json_parser_get_root(parser_.get());
