@@ -91,9 +91,10 @@ CUDAVISION_HOST_DEVICE constexpr FontRun font_run(unsigned row, int k) {
   return run;
 }
 
-// The width of the triangles (Primitive::line_width) in the gap at x beside a set pixel of the font at x = from. A row
-// of the font makes several lines of pixels; this is the width in the line that is `above` lines below the row's first
-// line and `below` lines above its last one. side: the length of the triangles' sides.
+// Where two pixels of the font touch only at a corner, a triangle lies in each of the two unset pixels at that corner
+// (Primitive::line_width). Returns the width of the triangle in the unset pixel in column x of a row, next to the set
+// pixel in column `from`, in one line of the picture; 0 if there is none. row_above, row_below: the rows of the font
+// next to this one. above, below: how many lines of the row are above and below that line. side: the triangle's legs.
 CUDAVISION_HOST_DEVICE constexpr int width_of_joint(unsigned row_above, unsigned row_below, int from, int x,
                                                     int above, int below, int side) {
   int width = 0;
@@ -102,8 +103,8 @@ CUDAVISION_HOST_DEVICE constexpr int width_of_joint(unsigned row_above, unsigned
   return width > 0 ? width : 0;
 }
 
-// The span of a run in one line of pixels of a row of the font, the line that is `above` lines below the row's first
-// one. before, after: the rows of the font above and below this row.
+// The span of a run of row `row` of the font in one of the p.line_width lines of the picture that this row makes: line
+// number `above`, counted from 0. before, after: the rows of the font above and below.
 CUDAVISION_HOST_DEVICE constexpr Span span_of_run(const Primitive &p, FontRun run, int row, int above,
                                                   unsigned before, unsigned after) {
   const int scale = p.line_width, line = row * scale + above;

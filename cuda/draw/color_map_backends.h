@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The two backends of painting maps.
+// The two backends of paint_color_map(), which paints a map of numbers over a frame, in colours.
 #pragma once
 
 #include "cuda/draw/color_map.h"

@@ -13,7 +13,7 @@
 
 namespace cudavision {
 
-// The value of 1 in fixed point.
+// The fixed-point number that stands for a weight of 1.
 constexpr int weight_scale(GradientWeight weight) {
   return weight == GradientWeight::count ? 1 : weight == GradientWeight::magnitude ? 16 : 512;
 }
@@ -48,8 +48,8 @@ CUDAVISION_HOST_DEVICE inline GradientSample sample_of(Gradient g, GradientWeigh
   return {orientation_bin(g, table), fixed_weight(g, weight)};
 }
 
-// The elements of a picture of packed samples. BinMap holds the bin only, for GradientWeight::count;
-// WeightMap holds the bin in its low 9 bits and the weight above them.
+// A GradientSample packed into an integer, one for each pixel. A BinMap holds the bin only, for GradientWeight::count.
+// A WeightMap holds the bin in its low 9 bits and the weight above them.
 using BinMap = std::uint16_t;
 using WeightMap = std::uint32_t;
 template <typename Map>

@@ -49,10 +49,10 @@ struct SampleRows {
   int period = 1;  // 1 to 4
   int channel_of[4] = {0, -1, -1, -1};
 };
-// The samples to count: rows[0] to rows[count - 1].
+// The samples of an image. rows[0] to rows[count - 1]: sets of rows that hold them, such as the planes of a frame.
 struct Samples {
   int channels = 1;  // 1 to kMaxChannels
-  int count = 1;     // 1 to 3
+  int count = 1;     // the number of sets of rows, 1 to 3
   SampleRows rows[3];
 };
 

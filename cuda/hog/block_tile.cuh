@@ -51,7 +51,8 @@ struct FrameSource {
   }
 };
 
-// The steps of a tile with any parameters, whose first block is (row0, col0). All threads must call each step.
+// The steps in which a thread block computes a tile of HOG blocks, for any HOG parameters. The tile's first block is
+// (row0, col0). All threads must call each step.
 template <typename Source>
 struct PlainTile {
   const Source &source;
@@ -171,7 +172,7 @@ struct PlainTile {
   }
 };
 
-// make_tile() with any parameters.
+// Does the work of make_tile() for any HOG parameters.
 template <typename Source, typename Wait>
 __device__ void make_plain_tile(const Source &source, const TiledPicture &picture, const Rules &rules,
                                 const TilePlan &plan, const DeviceWeights &x_weights,

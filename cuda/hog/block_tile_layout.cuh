@@ -35,7 +35,7 @@ struct BlockPlace {
 
 struct TilePlan {
   int cols_log2, rows;  // a tile has 1 << cols_log2 columns and `rows` rows of blocks
-  int width;            // pixels
+  int width;            // of the tile, in pixels
   std::size_t shared_bytes;
 };
 
@@ -52,7 +52,7 @@ CUDAVISION_HOST_DEVICE inline Rules with_default_params(Rules rules) {
   return rules;
 }
 
-// With the default parameters, a tile has 1 << kDefaultColsLog2 columns of blocks, which are kDefaultWidth pixels wide.
+// With the default parameters, a tile has 1 << kDefaultColsLog2 columns of blocks and is kDefaultWidth pixels wide.
 constexpr int kDefaultColsLog2 = 3, kDefaultWidth = ((1 << kDefaultColsLog2) - 1) * 8 + 16;
 
 // The sizes of a picture and the layout of its blocks.

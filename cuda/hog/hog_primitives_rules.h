@@ -33,7 +33,8 @@ CUDAVISION_HOST_DEVICE constexpr LabelPlaces places_of_label(const HogBox &box, 
   return LabelPlaces(place_of(box, drawing.style), label_pixels(box, drawing.labels), drawing.labels.style);
 }
 
-// Writes the label of box i, one of `boxes` boxes, at this place.
+// Writes the primitives of the label of box i after those of all `boxes` boxes and of the labels of earlier boxes.
+// place: the pixels of the frame that the label covers.
 CUDAVISION_HOST_DEVICE constexpr void make_label_of_box(const HogBox &box, int i, int boxes,
                                                         const Region &place, const BoxDrawing &drawing) {
   const HogLabels &labels = drawing.labels;
@@ -48,14 +49,13 @@ struct StarTask {
   Rules rules;
   bool is_signed;
   Size cells, stars;  // the numbers of cells and of stars in a row and in a column
-  int side;           // the side of a star's group, in cells
+  int side;           // each star shows side x side cells
   float full_mean;    // the least mean of a bin whose line has full opacity
   HogStyle style;
   std::int16_t dx[kMaxHogBins], dy[kMaxHogBins];  // from the centre of a star to the end of each bin's line
 };
 
-// Adds to means[i] the mean of bin first + i over all blocks that contain the cell, for i < count; nothing if
-// no block contains it.
+// For i < count, adds to means[i] the mean of bin first + i over all blocks that contain the cell, if there are any.
 template <int kMost>
 CUDAVISION_HOST_DEVICE void add_means_of_cell(const StarTask &task, int cell_x, int cell_y, int first,
                                               int count, float (&means)[kMost]) {
@@ -92,8 +92,8 @@ CUDAVISION_HOST_DEVICE void take_means_of_star(const StarTask &task, int x, int 
   for (int i = 0; i < count; ++i) means[i] /= static_cast<float>(cells);
 }
 
-// Returns |right - left| + |below - above| of the pixels at this distance, in the channel with the greatest sum. For
-// pixels outside the picture, pixels at its border are used.
+// Returns |right - left| + |below - above| of the pixels at `distance` from (x, y), in the channel in which this is
+// greatest. For pixels outside the picture, pixels at its border are used.
 CUDAVISION_HOST_DEVICE inline int contrast_at(const HogPicture &picture, int x, int y, int distance) {
   const int left = x > distance ? x - distance : 0, above = y > distance ? y - distance : 0;
   const int right = x + distance < picture.width ? x + distance : picture.width - 1;

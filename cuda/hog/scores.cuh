@@ -138,8 +138,9 @@ __device__ __forceinline__ void add_products(const ProductTask &task, int count,
   }
 }
 
-// Computes the products of a lane in stages: while it multiplies the factors of one stage, the factors of the next one
-// are copied to shared memory. position, row: the first ones of the lane.
+// Adds a lane's products to `sums`, in stages: while the factors of one stage are multiplied, those of the next one are
+// copied to shared memory. position, row: the first of the lane's four positions and of its kRowsOfLane rows, relative
+// to those of the thread block. numbers, weights: the factors of the thread block in global memory.
 template <bool kUnitStep, int kAcross>
 __device__ __forceinline__ void add_staged_products(const ProductTask &task, const float *numbers,
                                                     std::ptrdiff_t stride, const float4 *weights,
@@ -229,7 +230,8 @@ static __global__ void __launch_bounds__(kProductThreads, 20) multiply_rows_kern
   }
   const int first_row = static_cast<int>(blockIdx.y) * kRowsAtOnce + row;
   const int first = first_of_block + position;
-  if (first >= count) return;  // the products behind the last position, up to three, do not matter
+  if (first >= count) return;  // the lane has no positions
+  // Up to three of the lane's four positions may be past the last one: their products are stored in padding.
   float *out = task.products + first_row * task.position_count + level.positions + first;
 #pragma unroll
   for (int j = 0; j < kRowsOfLane; ++j)
@@ -241,13 +243,13 @@ static __global__ void __launch_bounds__(kProductThreads, 20) multiply_rows_kern
 struct ScoreRules {
   const float *products;
   std::ptrdiff_t position_count;
-  int rows;          // rows of blocks of a window
-  int row_step;      // distance between these rows in rows of the grid
-  Size window_step;  // distance between neighbouring windows in positions of the grid
+  int rows;          // rows of blocks in a window
+  int row_step;      // distance between these rows, in rows of the grid of blocks
+  Size window_step;  // distance between neighbouring windows, in positions of the grid of blocks
   float bias;
 };
 
-// The score of the window in this row and column of a scale.
+// The score of the window in column `col` and row `row` of the windows of a scale.
 __device__ inline float score_of(const ScoreRules &rules, const DeviceLevel &level, int col, int row) {
   const float *product = rules.products + level.positions +
                          static_cast<std::ptrdiff_t>(row * rules.window_step.height) * level.picture.cols +

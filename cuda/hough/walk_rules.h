@@ -37,10 +37,11 @@ CUDAVISION_HOST_DEVICE inline int trailing_zeros(unsigned bits) {
 struct LineWalk {
   bool flat;  // steps are columns, otherwise rows
   int steps;  // the width of the image if flat, otherwise its height
-  // The position of the line across the axis of the walk is base + step * slope, in 2^-kFractionBits pixels.
+  // At each step, the y coordinate of a flat line (the x coordinate of another) is base + step * slope, in
+  // 2^-kFractionBits pixels.
   long long base, slope;
 
-  // The position of the line at `step`, plus half a pixel: its integer part is the nearest pixel.
+  // base + step * slope plus half a pixel: its integer part is the coordinate of the nearest pixel.
   CUDAVISION_HOST_DEVICE long long position(int step) const {
     return base + step * slope + (1ll << (kFractionBits - 1));
   }

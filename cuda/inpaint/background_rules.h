@@ -40,14 +40,15 @@ constexpr int kMeanFrames = 16;
 
 // Counts how a frame differs from the background, for each component and brightness bin.
 struct LightCounts {
-  // For each bin, kChanges counters: how many pixels have this change (change_index()).
+  // For each bin, kChanges counters: counter change_index(before, now) is the number of pixels in the bin of which the
+  // component changed from `before` in the background to `now` in the frame.
   std::uint32_t changes[kChangeCounters];
-  // The sum of brightness over the pixels of each bin.
+  // For each bin, the sum of the brightness of its pixels.
   unsigned long long brightness[kLightBins];
 };
 
-// Arrays of height x width elements in row-major order. component: in 1/256. seen: the number of the frame in which the
-// pixel was last outside of the hole, or 0 if its background is unknown.
+// Arrays of height x width elements in row-major order. component: the background's colour, in 1/256. seen: the number
+// of the frame in which the pixel was last outside of the hole, or 0 if its background is unknown.
 struct Background {
   std::uint16_t *component[3] = {};
   std::uint32_t *seen = nullptr;

@@ -109,8 +109,9 @@ __device__ inline LaneCandidates lane_candidates(const FillTask &task, const Cel
   return own;
 }
 
-// Updates *found, the smallest source_key() that the warp has found, and FillShared::least_sum with a candidate of each
-// lane, its sum and its place. All lanes of the warp must call this.
+// Each lane passes the sum and the place of a candidate (a sum of kNoCandidate or more: no candidate). If the smallest
+// source_key() of these is less than *found, the smallest one that the warp has found so far, updates *found and
+// FillShared::least_sum. All lanes of the warp must call this.
 __device__ inline void note_found(int sum, Place place, FillShared *shared, Key *found) {
   const Key key =
       warp_min(sum < kNoCandidate ? source_key(static_cast<std::uint32_t>(sum), place) : kNoSource);
@@ -149,7 +150,7 @@ __device__ __forceinline__ void search_high_tile(const LaneCandidates &own, Fill
     compare_quad<LeavesOut::by_branch>(second, shared->target, own, sum);
     if (abandoned()) return;
   }
-  // The last call of abandoned() has set `least`. There was one: the target has a filled neighbour, and so a quad.
+  // The last call of abandoned() has set `least`. It was called, because a target has filled pixels and so a quad.
   Place place = own.place;
   for (int k = kLaneCandidates - 1; k >= 0; --k)
     if (sum[k] == least) place.x = own.place.x + k;

@@ -52,8 +52,8 @@ __device__ __forceinline__ void run_phases(const Phases &...phases) {
 }
 
 // Kernels and functions take the radius of a patch as a Radius: an int, or a FixedRadius, with which the compiler
-// unrolls the loops over a patch. kPatchUnroll: the steps that are unrolled of a loop that takes two rows of a patch at
-// a time. kLineUnroll: of a loop over the pixels of a row or a column.
+// unrolls the loops over a patch. The unroll factors are kPatchUnroll for loops that process two rows of a patch per
+// step, and kLineUnroll for for_share() and for loops over the rows or the columns of a patch.
 template <int kRadius>
 struct FixedRadius {
   CUDAVISION_HOST_DEVICE constexpr operator int() const { return kRadius; }

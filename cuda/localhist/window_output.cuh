@@ -35,8 +35,8 @@ struct WindowRow {
   }
 };
 
-// How many elements after the start of the staging area a row begins: as many as its destination in global memory lies
-// behind a multiple of 16 bytes, so that both are aligned alike. 0 for planes, which are copied one element at a time.
+// The index in the staging area of a row's first element: how many elements past a multiple of 16 bytes the row's
+// destination in global memory begins, as copy_aligned() needs it. 0 for planes, which are copied by single elements.
 template <typename Element>
 __device__ int stage_shift(const Windows &w, const WindowRow &row) {
   if (w.layout == LocalHistLayout::planar) return 0;
@@ -47,8 +47,7 @@ __device__ int stage_shift(const Windows &w, const WindowRow &row) {
   return static_cast<int>((first + before * static_cast<unsigned>(w.bins)) % (16 / sizeof(Element)));
 }
 
-// Writes the bins of one word for neighbouring windows, from column `col` of the tile on: to global memory, or to
-// the staging area.
+// Writes the bins of one word for neighbouring windows of a tile, to global memory or to the staging area.
 template <typename Sums, RowOutput kOutput>
 class WordWriter {
  public:
@@ -108,8 +107,8 @@ class WordWriter {
   bool writes_pairs_ = false;
 };
 
-// Copies `count` elements from element `shift` of the staging area on to `out`, which lies as many elements behind a
-// multiple of 16 bytes.
+// Copies elements shift to shift + count - 1 of the staging area to out[0], out[1] and so on. `out` must be `shift`
+// elements past a multiple of 16 bytes, so that most elements can be copied as vectors of 16 bytes.
 template <typename Element>
 __device__ void copy_aligned(const TilePlan &plan, const unsigned char *stage, int shift, int count,
                              Element *out) {

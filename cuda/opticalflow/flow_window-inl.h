@@ -122,12 +122,12 @@ struct WindowSums {
 
 // The window around pixel (x, y).
 struct Window {
-  const std::int16_t *dx, *dy;    // at the derivatives of the window's first pixel
-  std::ptrdiff_t gradient_pitch;  // elements
-  const std::uint8_t *from;       // at the window's first pixel
+  const std::int16_t *dx, *dy;    // point to Ix and Iy, the derivatives, at the window's first pixel
+  std::ptrdiff_t gradient_pitch;  // elements from one row of derivatives to the next
+  const std::uint8_t *from;       // points to the window's first pixel, in I (LevelWork::from)
   std::ptrdiff_t picture_pitch;
   int side;
-  int x_from = 0, y_from = 0;  // the sum of (Ix, Iy) I; set by the caller
+  int x_from = 0, y_from = 0;  // the sums over the window of Ix I and of Iy I; set by the caller
 
   Window(const LevelWork &work, int x, int y)
       : dx(work.dx.row(y - work.rules.window / 2) + x - work.rules.window / 2),
@@ -207,8 +207,8 @@ struct CornerSums {
   }
 };
 
-// Computes the sums Eij of a cell: the sums of (Ix, Iy) J for its four corners, minus those of (Ix, Iy) I. to: the
-// result of displaced(). Each row of gradients is multiplied with two rows of J: its own and the one below.
+// Computes the Eij of a cell (flow_rules.h): the sums of Ix J and of Iy J for its four corners, minus those of Ix I and
+// of Iy I. to: the result of displaced(). Each row of derivatives is multiplied by its own row of J and the one below.
 inline CellSums correlate_rows(const Window &window, const std::uint8_t *to) {
   const ShortTag d;
   const hn::Rebind<std::uint8_t, ShortTag> bytes;

@@ -10,7 +10,7 @@
 namespace cudavision::sigma2kp {
 
 constexpr int kMaxGrids = 4;
-// The largest window whose strengths fit 32 bits: k^4 255^2 / 4 < 2^32.
+// The side k of the largest window whose strengths fit 32 bits: k^4 255^2 / 4 < 2^32.
 constexpr int kMaxWindow32 = 22;
 
 struct Offset {
@@ -27,14 +27,13 @@ struct DetectorPlan {
   Offset grid[kMaxGrids];
   // The largest squared distance that is_near() accepts: with grids in half pixels, with `dense` in pixels.
   int max_squared_distance;
-  // Offsets that can be near lie in [first_near, end_near) along each axis. Grids: relative to the first
-  // window of a cell. `dense`: relative to q.
+  // Along each axis, is_near() accepts only offsets in [first_near, end_near).
   int first_near, end_near;
   // The halo: the decision about window i needs the windows from i - before to i + after along each axis.
   int before, after;
 
-  // Returns true if a window is near enough to the centre of its cell. dx, dy: its offset from the first
-  // window of the cell, or with `dense` from q.
+  // Returns true if a window is near enough to the centre of its cell. dx, dy: the window's offset from the top left
+  // window of the cell; with `dense`, its offset from the position q that defines the cell (Sigma2KpDefinition::dense).
   CUDAVISION_HOST_DEVICE bool is_near(int dx, int dy) const {
     if (dense) return dx * dx + dy * dy <= max_squared_distance;
     return (2 * dx - cell) * (2 * dx - cell) + (2 * dy - cell) * (2 * dy - cell) <= max_squared_distance;

@@ -60,7 +60,7 @@ void append_line(std::string *text, const GstCudaVisionLine &line) {
   text->push_back('}');
 }
 
-// True if the structure says no more than the member "score".
+// True if the structure holds the confidence only, which the JSON member "score" of the region gives, too.
 bool is_score_alone(const GstStructure *detection) {
   return gst_structure_n_fields(detection) == 1 && number_in(detection, "confidence");
 }
@@ -72,11 +72,11 @@ struct SameParams {
 };
 
 // The parameters of a region, grouped by name, in the order of the first parameter of each name. Two classifiers, for
-// example, attach two of the same name. A parameter that holds only the score is left out: "score" tells it.
+// example, attach two of the same name. The first "detection" is left out if is_score_alone().
 std::vector<SameParams> params_of(const GstVideoRegionOfInterestMeta &region, const StopFlag &stop) {
   std::vector<SameParams> params;
   std::unordered_map<std::string_view, std::size_t> places;
-  bool has_detection = false;  // the first one tells the score
+  bool has_detection = false;  // a "detection" was found; "score" is the confidence of the first one
   for_each_param(region, [&](std::string_view name, const GstStructure *structure) {
     if (stop.requested()) return;
     if (name == "detection" && !std::exchange(has_detection, true) && is_score_alone(structure)) return;

@@ -57,7 +57,7 @@ std::optional<MapPlace> place_of(const GstCudaVisionTensorMeta &map, Size frame)
       place.x, place.y, place.step, {static_cast<int>(map.dims[1]), static_cast<int>(map.dims[0])}};
 }
 
-// The pixels of a map: each element stands for `step` columns and rows, as far as they lie in the frame.
+// The pixels that a map covers: step x step pixels for each element, clipped to the frame.
 Region region_of(const MapPlace &place, Size frame) {
   return {place.x, place.y, std::min(place.size.width * place.step, frame.width - place.x),
           std::min(place.size.height * place.step, frame.height - place.y)};
@@ -83,7 +83,7 @@ void TensorPictures::release() {
 }
 
 void TensorPictures::begin_frame() {
-  release();  // if the last frame was given up
+  release();  // the tensors of the last frame, if its processing was abandoned
   data_used_ = primitives_used_ = 0, count_ = 0;
   has_unreadable_ = false;
 }
@@ -128,7 +128,8 @@ Status TensorPictures::draw_edges(const Drawing &drawing, const GstCudaVisionTen
                       color_of(drawing.settings.edge_color.argb(), *job.info));
 }
 
-// Draws the flow if a tensor behind it in the list, at the same place, holds the validity of its vectors.
+// Draws an optical-flow tensor if all of its pixels lie in the region and a later tensor in the list, of the same
+// dimensions, origin and step, says which of its vectors are valid ("optical-flow-valid").
 Status TensorPictures::draw_flow(const Drawing &drawing, const GstCudaVisionTensorMeta &flow) {
   const Job &job = drawing.job;
   const std::optional<MapPlace> place = place_of(flow, job.frame.size());

@@ -114,13 +114,14 @@ struct Identity {
 
 // What detectors looked for in a frame.
 struct Search {
-  bool is_any = true;
+  bool is_any = true;  // whether they looked for anything
   std::function<bool(GQuark type)> includes = [](GQuark) { return true; };  // true for the types of all boxes
 };
 
 struct TrackedFrame {
   std::vector<std::optional<Identity>> boxes;  // one for each box; nullopt if its track is not confirmed
-  // The boxes of objects that no detector looked for. Each had an identity when a detector last looked for its type.
+  // Predicted boxes of objects that have no box in this frame because no detector looked for their types in it. Each
+  // object had an identity when a detector last looked for its type.
   std::vector<Identity> predictions;
 };
 

@@ -204,7 +204,7 @@ void follow_settings(GstCudaVisionZones *zones) {
                         ("%s: the last valid zones stay in force", status.text().c_str()), (nullptr));
 }
 
-// Posts a warning if for 5 s frames have carried no boxes, or only boxes without a track id.
+// Posts a warning if the first 5 s of frames carry no boxes, or if 5 s of frames with boxes pass without any track id.
 void warn_of_absence(GstCudaVisionZones *zones, GstBuffer *buffer) {
   ZonesState *state = zones->state;
   if (state->awaited_boxes.are_missing(buffer, AwaitedResults::Kind::boxes))

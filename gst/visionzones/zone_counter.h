@@ -38,7 +38,7 @@ struct ZoneEvent {
   guint64 id = 0;  // of the track; 0 for a crowd
   GQuark type = 0;
   Direction direction = kToRight;  // of a crossing
-  FixedPoint anchor{};             // the last one of the track
+  FixedPoint anchor{};             // the last anchor of the track
   GstClockTime duration = 0;       // leave, dwell: since the track entered; crowd: since the crowd began
   guint64 count = 0;               // the number of objects of a crowd
 };
@@ -50,7 +50,8 @@ struct Tally {
 // How often a line was crossed, or a polygon entered and left.
 class ZoneCounts {
  public:
-  // Bounds of the memory: further types only count in all(), and the oldest recent passages are no longer recent.
+  // Bounds of the memory. Types beyond kMostTypes are counted in all() only. If there are more recent passages than
+  // kMostRecent, the oldest ones no longer count as recent.
   static constexpr std::size_t kMostTypes = 64, kMostRecent = 16384;
   void add(Direction direction, GQuark type, GstClockTime time);
   void forget_before(GstClockTime time);
@@ -92,9 +93,9 @@ class ZoneCounter {
   void follow(const ZonePlan &plan, Size size);
   // Call it if the next frame does not continue the last one: all tracks end without events, and polygons become empty.
   void forget_tracks();
-  // Processes the boxes of a frame, in any order. Returns its events: of ended tracks, of boxes by id, each by rule,
-  // then of crowds; some are missing if the flag asks to stop. Of boxes with one id, the upper left one that was not
-  // predicted counts. now: the time of the frame, which never goes back.
+  // Processes the boxes of a frame, in any order. Returns its events: those of tracks that have ended, then those of
+  // boxes, both ordered by id and then by rule, then those of crowds; some are missing if the flag asks to stop. Of
+  // boxes with one id, only the uppermost one not predicted counts. now: the time of the frame, which never goes back.
   const std::vector<ZoneEvent> &next(const std::vector<CountedBox> &boxes, GstClockTime now,
                                      const StopFlag &stop = StopFlag());
   const std::vector<CountedRule> &rules() const { return rules_; }
@@ -105,7 +106,7 @@ class ZoneCounter {
   struct Stay {
     bool is_in = false;  // in the polygon, or held by the line
     bool has_dwelt = false, was_wrong = false;
-    int balance = 0;       // lines: crossings to the right less those to the left since the counted one
+    int balance = 0;  // lines: crossings to the right minus to the left since the one that began the hold
     FixedPoint reference;  // where the next step of watch_way() begins
     GstClockTime since = 0;
   };

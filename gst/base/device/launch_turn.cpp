@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Limits how many elements launch kernels at the same time, so that other elements can start and stop.
+// Limits how many threads launch kernels at the same time (launch_turn.h says why).
 #include "gst/base/device/launch_turn.h"
 
 #include <condition_variable>

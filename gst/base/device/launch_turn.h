@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Limits how many elements launch kernels at the same time, so that other elements can start and stop.
+// Limits how many threads launch kernels at the same time: otherwise a lock of the driver would never be free for
+// elements that start or stop (see LaunchTurn).
 #pragma once
 
 #include "gst/base/results/counted.h"

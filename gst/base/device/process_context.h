@@ -11,17 +11,17 @@ typedef struct _GstCudaContext GstCudaContext;
 
 namespace cudavision {
 
-// Returns a reference to the only GstCudaContext that wraps the primary context of the device. The primary context is
-// retained at the first call and released with the last reference to the GstCudaContext; frames, pools and tensors may
-// hold one longer than the elements do. This plugin never resets the primary context. If the primary context was not in
-// use before, threads that wait for it sleep (CU_CTX_SCHED_BLOCKING_SYNC). Thread-safe. GStreamer's CUDA library must
-// be loaded and the driver initialised.
+// Sets *context to a new reference to the GstCudaContext that elements share by default; makes it if there is none.
+// It wraps the primary context of the device, and retains it until the last reference to the GstCudaContext is dropped;
+// frames, pools and tensors may hold one longer than the elements do. This plugin never resets the primary context. If
+// the primary context was not in use before, CPU threads will sleep while they wait for the GPU, rather than poll
+// (CU_CTX_SCHED_BLOCKING_SYNC). Thread-safe. GStreamer's CUDA library must be loaded and the driver initialised.
 Status share_process_context(int device_id, GstCudaContext **context);
 
 // Returns true if share_process_context() made the context, which must not be null.
 bool is_process_context(GstCudaContext *context);
 
-// Returns true if the context is the primary one of its device, whoever wrapped it.
+// Returns true if the context wraps the primary context of its device, even if other code made the GstCudaContext.
 bool is_primary_context(GstCudaContext *context);
 
 }  // namespace cudavision

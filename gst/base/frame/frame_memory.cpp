@@ -22,7 +22,7 @@ bool in_context(GstMemory *memory, const Work &work) {
   return status.ok();
 }
 
-// Makes the second stream wait for the work that is on the first one now.
+// Makes the second stream wait for the work that is now on the first stream.
 Status order(CUstream_st *first, CUstream_st *second) {
   cudaEvent_t event = nullptr;
   CUDAVISION_TRY_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
@@ -35,7 +35,7 @@ Status order(CUstream_st *first, CUstream_st *second) {
 bool place(GstMemory *memory, DeviceMemoryAccess::Place *place) {
   GstMapInfo map;
   guint flags = GST_MAP_READ;
-  flags |= kMapCuda;  // outside of the range of GstMapFlags, as the compiler knows
+  flags |= kMapCuda;  // in a guint, because kMapCuda is outside of the range of GstMapFlags
   if (!gst_memory_map(memory, &map, static_cast<GstMapFlags>(flags))) return false;
   GstCudaContext *context = GST_CUDA_MEMORY_CAST(memory)->context;
   *place = {map.data, device_of(context), is_primary_context(context)};
@@ -52,9 +52,10 @@ bool order_consumer(GstMemory *memory, std::uintptr_t stream) {
   return true;
 }
 
-// Called when the memory goes back to its pool. If the memory has a stream, that stream waits for the consumer's, and
-// all writers are ordered behind it. Otherwise the host waits, as every producer of such memory does. The host also
-// waits unless `alone`: others may read the memory's flags, which mark_pending() writes.
+// Called when the consumer releases the memory: later writers must wait for the consumer's work on `stream`. If the
+// memory has a stream, and `alone` is true (nobody else holds the memory or its buffer), the memory's stream waits for
+// `stream`, and mark_pending() makes writers wait for the memory's stream. Otherwise the host waits: without a stream,
+// writers would not wait at all, and other holders may be reading the flags that mark_pending() writes.
 void order_writer(GstMemory *memory, std::uintptr_t stream, bool alone) {
   GstCudaMemory *frame = GST_CUDA_MEMORY_CAST(memory);
   CUstream_st *consumer = stream_of_consumer(stream), *producer = gst_cuda::stream_of(frame);

@@ -132,7 +132,7 @@ Status attach_gst_tensor(GstBuffer *buffer, const GstCudaVisionTensorMeta *tenso
   if (added == nullptr) return invalid_argument("a GstTensor could not be attached");
   GstTensorMeta *meta = gst_buffer_get_tensor_meta(buffer);
   if (meta == nullptr) meta = gst_buffer_add_tensor_meta(buffer);
-  // Other programs may have left null pointers, which GStreamer's functions do not expect.
+  // Another element or the application may have left a null array or null entries, which GStreamer does not expect.
   if (meta->tensors == nullptr) meta->num_tensors = 0;
   const gsize count = static_cast<gsize>(
       std::remove(meta->tensors, meta->tensors + meta->num_tensors, nullptr) - meta->tensors);
