@@ -230,6 +230,7 @@ gboolean stop(GstBaseTransform *transform) {
     if (const int error = file->close(); error != 0)
       post_error(json, GST_RESOURCE_ERROR_WRITE, "write to", error, __LINE__);
   }
+  const cudavision::StreamLock lock(transform);
   state->line = {};
   state->tensors = {};
   state->facts = {};

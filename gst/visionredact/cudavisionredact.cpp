@@ -165,8 +165,9 @@ class Holding {
   }
   static gboolean stop(GstBaseTransform *transform) {
     RedactState &state = state_of(transform);
-    state.line.clear();
-    const bool is_reset = guarded(transform, false, [&state] {
+    const bool is_reset = guarded(transform, false, [&] {
+      const StreamLock lock(transform);
+      state.line.clear();
       state.regions.restart();
       return true;
     });
@@ -217,14 +218,23 @@ class Holding {
   // Processes the first held frame. whole: hides all of it, because it has not waited for look-back frames after it.
   static GstFlowReturn process_first(GstBaseTransform *transform, bool whole, GstBuffer **output) {
     RedactState &state = state_of(transform);
-    transform->queued_buf = state.line.take_frame();
-    state.hidden = state.regions.leave();
-    state.hidden.whole = state.hidden.whole || whole;
-    if (gst_buffer_get_size(transform->queued_buf) == 0 &&
-        state.snapshot().drop_pictures) {  // an empty gap buffer, which run() never gets
-      transform->queued_buf = gst_buffer_make_writable(transform->queued_buf);
-      drop_pictures(transform->queued_buf);
+    GstBuffer *frame = state.line.take_frame();
+    const bool is_known = guarded(transform, false, [&] {
+      state.hidden = state.regions.leave();
+      state.hidden.whole = state.hidden.whole || whole;
+      if (gst_buffer_get_size(frame) == 0 &&
+          state.snapshot().drop_pictures) {  // an empty gap buffer, which run() never gets
+        frame = gst_buffer_make_writable(frame);
+        drop_pictures(frame);
+      }
+      return true;
+    });
+    if (!is_known) {
+      gst_buffer_unref(frame);
+      forget_frames(state);
+      return GST_FLOW_ERROR;
     }
+    transform->queued_buf = frame;
     return parent_->generate_output(transform, output);
   }
 

@@ -154,6 +154,7 @@ gboolean start(GstBaseTransform *transform) {
 
 gboolean stop(GstBaseTransform *transform) {
   auto *track = GST_CUDA_VISION_TRACK(transform);
+  const cudavision::StreamLock lock(transform);
   track->state->started = false;
   restart(track);
   track->state->tracker.start();

@@ -151,6 +151,7 @@ gboolean start(GstBaseTransform *transform) {
 
 gboolean stop(GstBaseTransform *transform) {
   auto *zones = GST_CUDA_VISION_ZONES(transform);
+  const cudavision::StreamLock lock(transform);
   return protect(transform, kMemory, FALSE, [zones] { return end(zones->state), TRUE; });
 }
 

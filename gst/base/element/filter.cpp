@@ -215,13 +215,13 @@ gboolean stop(GstBaseTransform *transform) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   cudavision::FilterState &state = *filter->state;
   state.pusher.end();
-  GstPad *sink_pad = GST_BASE_TRANSFORM_SINK_PAD(transform);
-  GST_PAD_STREAM_LOCK(sink_pad);  // a serialized query on another thread may use waiting_caps
-  gst_clear_event(&state.waiting_caps);
-  GST_PAD_STREAM_UNLOCK(sink_pad);
-  if (const std::shared_ptr<Session> session = state.session.get(); session)
-    protect(filter, FALSE, [&] { return session->end(), TRUE; });
-  state.session.set(nullptr);
+  {
+    const cudavision::StreamLock lock(transform);
+    gst_clear_event(&state.waiting_caps);
+    if (const std::shared_ptr<Session> session = state.session.get(); session)
+      protect(filter, FALSE, [&] { return session->end(), TRUE; });
+    state.session.set(nullptr);
+  }
   state.working.reset();
   state.sharing.pause();
   set_active_backend(filter, ActiveBackend::none);

@@ -4,7 +4,7 @@
 // whole struct as one snapshot.
 #pragma once
 
-#include <gst/gst.h>
+#include <gst/base/gstbasetransform.h>
 
 #include <functional>
 #include <new>
@@ -141,6 +141,21 @@ class ObjectLock {
 
  private:
   gpointer object_;
+};
+
+// Holds the lock of the stream while it exists (RAII). A stop needs it: another thread may still send a serialized
+// query, before which GStreamer sends the caps to the element again.
+class StreamLock {
+ public:
+  explicit StreamLock(GstBaseTransform *element) : pad_(GST_BASE_TRANSFORM_SINK_PAD(element)) {
+    GST_PAD_STREAM_LOCK(pad_);
+  }
+  ~StreamLock() { GST_PAD_STREAM_UNLOCK(pad_); }
+  StreamLock(const StreamLock &) = delete;
+  StreamLock &operator=(const StreamLock &) = delete;
+
+ private:
+  GstPad *pad_;
 };
 
 // The properties of one class. settings_of returns the settings struct of an instance.
