@@ -13,32 +13,32 @@ namespace {
 constexpr GstClockTime kLeast = GST_MSECOND;  // a shorter processing time is not promised
 constexpr GstClockTime kMost = 10 * GST_SECOND, kMostHeld = 60 * GST_SECOND, kMostOfAll = GST_SECOND * 3600;
 constexpr GstClockTime kMostSlack = 20 * GST_MSECOND;  // the default processing-deadline of sinks
-constexpr GstClockTimeDiff kNear = 10 * GST_MSECOND;   // reports of one sink differ by less
+constexpr std::size_t kManyFrames = 256;
+constexpr GstClockTimeDiff kNear = 10 * GST_MSECOND;  // reports of one sink differ by less
 constexpr const char *kPromiseEvent = "GstCudaVisionPromisedLatency";
+
+// The current running time minus another one; nothing if one is unknown, or if more than an hour lies between them.
+std::optional<GstClockTimeDiff> age_at(GstClockTime running_time, GstElement *element) {
+  const GstClockTime now = gst_element_get_current_running_time(element);
+  if (!GST_CLOCK_TIME_IS_VALID(running_time) || !GST_CLOCK_TIME_IS_VALID(now)) return std::nullopt;
+  const GstClockTime apart = std::max(running_time, now) - std::min(running_time, now);
+  return apart > kMostOfAll ? std::nullopt : std::optional(GST_CLOCK_DIFF(running_time, now));
+}
 
 // Whether the time is worth a message. A little more is not: each latency message changes how long sinks wait.
 bool is_more(GstClockTime time, GstClockTime told) { return time > told + told / 16; }
 
 }  // namespace
 
-bool RecentMaximum::take(GstClockTime value, GstClockTime *most) {
-  most_ = std::max(most_, value);
-  if (++count_ < kManyFrames) return false;
-  *most = most_;
-  *this = {};
-  return true;
-}
-
 void PromisedLatency::restart() {
   live_ = false;
   before_ = promised_ = held_ = of_pipeline_ = 0;
-  allowed_ = frame_distance_ = last_begin_ = 0;
+  allowed_ = longest_ = frame_distance_ = last_begin_ = 0;
   busy_ = last_taken_ = 0;
   is_dropping_ = false;
   is_behind_ = false;
   count_ = 0;
   dropped_ = 0;
-  recent_work_ = recent_hold_ = {};
   forget_sink();
 }
 
@@ -58,8 +58,11 @@ bool PromisedLatency::take(GstClockTime processing_time, GstClockTime frame_dist
   times_[count_++ % times_.size()] = processing_time;
   const GstClockTime time = typical();
   if (time >= kLeast && time > allowed_) allowed_ = time + time / 4;
-  GstClockTime most = 0;
-  if (recent_work_.take(time, &most) && most + most / 4 < allowed_ / 2) allowed_ = most + most / 4;
+  longest_ = std::max(longest_, time);
+  if (count_ % kManyFrames == 0) {  // the promise may fall: an overload may have ended
+    if (longest_ + longest_ / 4 < allowed_ / 2) allowed_ = longest_ + longest_ / 4;
+    longest_ = 0;
+  }
   frame_distance_ = every_nth > 1 ? 0 : frame_distance;  // no drops: unprocessed frames would still pass
   is_behind_ = frame_distance > 0 && allowed_ >= frame_distance;
   const GstClockTime promise = std::min(kMost, allowed_ + (is_behind_ ? frame_distance : 0));
@@ -70,10 +73,8 @@ bool PromisedLatency::take(GstClockTime processing_time, GstClockTime frame_dist
 
 bool PromisedLatency::hold(GstClockTime time) {
   const GstClockTime held = std::min(time, kMostHeld), told = held_;
-  GstClockTime most = 0;
-  const bool falls = recent_hold_.take(held, &most) && most < told - told / 4;
-  if (!is_more(held, told) && !falls) return false;
-  held_ = falls ? most : told != 0 ? held + held / 8 : held;  // a time that rises twice may rise again
+  if (!is_more(held, told) && held >= told - told / 4) return false;
+  held_ = held;
   return live_;
 }
 
@@ -126,10 +127,7 @@ void PromisedLatency::tell_of_dropped(GstBaseTransform *element, GstBuffer *fram
 }
 
 std::optional<GstClockTimeDiff> PromisedLatency::age_of(GstBaseTransform *element, GstBuffer *frame) {
-  const GstClockTime running_time = to_running_time(element->segment, GST_BUFFER_PTS(frame));
-  const GstClockTime now = gst_element_get_current_running_time(GST_ELEMENT(element));
-  if (!GST_CLOCK_TIME_IS_VALID(running_time) || !GST_CLOCK_TIME_IS_VALID(now)) return std::nullopt;
-  return GST_CLOCK_DIFF(running_time, now);
+  return age_at(to_running_time(element->segment, GST_BUFFER_PTS(frame)), GST_ELEMENT(element));
 }
 
 GstClockTimeDiff PromisedLatency::lateness(GstClockTimeDiff age) const {
@@ -160,14 +158,13 @@ void PromisedLatency::take_qos(GstElement *element, GstEvent *event) {
   GstClockTimeDiff late_by = 0;
   GstClockTime running_time = GST_CLOCK_TIME_NONE;
   gst_event_parse_qos(event, &type, nullptr, &late_by, &running_time);
-  const GstClockTime now = gst_element_get_current_running_time(element);
-  if (type == GST_QOS_TYPE_THROTTLE || !GST_CLOCK_TIME_IS_VALID(running_time) ||
-      !GST_CLOCK_TIME_IS_VALID(now))
-    return;
-  if (late_by == 0) return;
   // Includes the time that the sink took to show this frame, which may have been unusually long.
-  const GstClockTimeDiff age = GST_CLOCK_DIFF(running_time, now),
-                         shown = age - std::max<GstClockTimeDiff>(late_by, 0);
+  const std::optional<GstClockTimeDiff> age = age_at(running_time, element);
+  if (type == GST_QOS_TYPE_THROTTLE || !age || late_by == 0 ||
+      late_by > static_cast<GstClockTimeDiff>(kMostOfAll))
+    return;
+  const GstClockTimeDiff shown = *age - std::max<GstClockTimeDiff>(late_by, 0);
+  const GstClockTime now = running_time + static_cast<GstClockTime>(*age);
   // Of several sinks the earliest counts, as long as it reports.
   const bool is_earliest = shown_ == kNotShown || shown < shown_ + kNear || now - reported_ > GST_SECOND;
   if (!is_earliest) return;
@@ -188,9 +185,12 @@ bool PromisedLatency::take_promise(GstEvent *event) {
   guint64 promise = 0;
   if (GST_EVENT_TYPE(event) != GST_EVENT_CUSTOM_UPSTREAM || !gst_event_has_name(event, kPromiseEvent))
     return false;
-  if (gst_structure_get_uint64(gst_event_get_structure(event), "latency", &promise) &&
-      promise <= kMostOfAll && promise > behind_)
-    behind_ = promise;
+  if (!gst_structure_get_uint64(gst_event_get_structure(event), "latency", &promise) || promise > kMostOfAll)
+    return true;
+  const gint64 now = g_get_monotonic_time();
+  if (promise < behind_ && now - told_ < G_USEC_PER_SEC) return true;
+  behind_ = promise;
+  told_ = now;
   return true;
 }
 

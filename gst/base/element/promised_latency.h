@@ -12,18 +12,6 @@
 
 namespace cudavision {
 
-// The maximum of a value for many frames.
-class RecentMaximum {
- public:
-  static constexpr int kManyFrames = 256;
-  // Takes the value of a frame. Returns true at the end of many frames, and sets *most to their maximum.
-  bool take(GstClockTime value, GstClockTime *most);
-
- private:
-  GstClockTime most_ = 0;
-  int count_ = 0;
-};
-
 class PromisedLatency {
  public:
   // Called when the element starts, before the first frame: forgets all promises and measurements.
@@ -35,8 +23,7 @@ class PromisedLatency {
   bool take(GstClockTime processing_time, GstClockTime frame_distance, int every_nth = 1);
   // Whether, in a live pipeline, a frame takes the element longer than frame_distance. Called by the streaming thread.
   bool is_behind() const { return live_ && is_behind_; }
-  // Adds to the promise the time for which frames are held back. Returns true, like take(), if it changes: it rises at
-  // once, and falls when many frames were held for less than three quarters of it.
+  // Adds to the promise the time for which frames are held back. Returns true, like take(), if it rises or falls much.
   bool hold(GstClockTime time);
   // Adds the promise to a latency query that the upstream elements have answered. Called from any thread.
   void add_to(GstQuery *latency);
@@ -82,12 +69,13 @@ class PromisedLatency {
   std::atomic<GstClockTime> before_ = 0;               // what the elements before this one promise
   std::atomic<GstClockTime> promised_ = 0, held_ = 0;  // what take() and hold() promise
   std::atomic<GstClockTime> behind_ = 0;       // what downstream elements of the same base class promise
+  std::atomic<gint64> told_ = 0;               // when it was told, in microseconds
   std::atomic<GstClockTime> of_pipeline_ = 0;  // the latency of the whole pipeline, by the last latency event
   std::atomic<GstClockTime> reported_ = 0;  // the running time of the last report that was as early as shown_
   std::atomic<GstClockTimeDiff> shown_ = kNotShown;  // how long after its running time the sink shows a frame
   GstClockTime allowed_ = 0;  // promised for the work on a frame: typical() plus a quarter of it
-  RecentMaximum recent_work_, recent_hold_;  // let the promise fall after an overload or a pause
-  GstClockTime frame_distance_ = 0;          // the time from one frame to the next; 0: frames are not dropped
+  GstClockTime longest_ = 0;  // the maximum of typical() since count_ was last a multiple of kManyFrames
+  GstClockTime frame_distance_ = 0;  // the time from one frame to the next; 0: frames are not dropped
   bool is_behind_ = false;
   std::array<GstClockTime, 8> times_{};  // the processing times of the last frames, in a ring
   std::size_t count_ = 0;                // how many frames were processed

@@ -45,15 +45,18 @@ void FrameDistance::take(GstBuffer *frame) {
   const GstClockTime pts = GST_BUFFER_PTS(frame), last = std::exchange(last_pts_, pts);
   if (!GST_CLOCK_TIME_IS_VALID(pts) || !GST_CLOCK_TIME_IS_VALID(last)) return;
   const GstClockTime gap = std::max(pts, last) - std::min(pts, last);
-  if (count_ > 0 && gap >= greatest_gap()) {  // another time or video
+  constexpr GstClockTime kHour =
+      GST_SECOND * 3600;  // timestamps may be anything, and sums of gaps must not overflow
+  if (gap >= kHour || (count_ > 0 && gap >= greatest_gap())) {  // another time or video
     count_ = 0;
     return;
   }
   // At a discontinuity at least one frame is missing: the gap spans two distances or more.
-  const bool is_discont = GST_BUFFER_FLAG_IS_SET(frame, GST_BUFFER_FLAG_DISCONT);
-  const GstClockTime most = is_discont ? gap / 2 : gap;
-  distances_[count_++ % distances_.size()] =
-      is_discont && frame_duration_ > 0 ? std::min(most, frame_duration_) : most;
+  GstClockTime distance = gap;
+  if (GST_BUFFER_FLAG_IS_SET(frame, GST_BUFFER_FLAG_DISCONT))
+    distance = std::min(gap / 2, frame_duration_ > 0 ? frame_duration_ : gap);
+  const std::size_t i = count_++ % gaps_.size();
+  gaps_[i] = gap, distances_[i] = distance;
 }
 
 void FrameDistance::set_frame_duration(GstClockTime frame_duration) {
@@ -61,21 +64,35 @@ void FrameDistance::set_frame_duration(GstClockTime frame_duration) {
   frame_duration_ = frame_duration;
 }
 
-GstClockTime FrameDistance::mean_of_last(std::size_t frames) const {
-  const std::size_t count = std::min({count_, frames, distances_.size()});
+GstClockTime FrameDistance::mean_distance() const {
+  const std::size_t count = std::min(count_, distances_.size());
   GstClockTime longest = 0, sum = 0;
-  for (std::size_t i = 1; i <= count; ++i) {
-    const GstClockTime distance = distances_[(count_ - i) % distances_.size()];
-    longest = std::max(longest, distance);
-    sum += distance;
+  for (std::size_t i = 0; i < count; ++i) {
+    longest = std::max(longest, distances_[i]);
+    sum += distances_[i];
   }
   const bool has_paused = count > 1 && longest > sum - longest;
   return has_paused ? (sum - longest) / (count - 1) : sum / std::max<std::size_t>(count, 1);
 }
 
+// The mean of the last gaps without those that are much longer than most, as at the start of a camera.
+GstClockTime FrameDistance::usual_gap(std::size_t frames) const {
+  constexpr GstClockTime kMuch = 4;
+  Ring last;
+  const std::size_t count = std::min({count_, frames, gaps_.size()}), middle = count / 2;
+  if (count == 0) return 0;
+  for (std::size_t i = 0; i < count; ++i) last[i] = gaps_[(count_ - 1 - i) % gaps_.size()];
+  std::nth_element(last.begin(), last.begin() + middle, last.begin() + count);
+  const GstClockTime most = kMuch * last[middle];
+  GstClockTime sum = 0, usual = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    if (last[i] <= most) sum += last[i], ++usual;
+  return sum / usual;
+}
+
 GstClockTime FrameDistance::get() const {
   if (count_ < kEnough && frame_duration_ > 0) return frame_duration_;
-  const GstClockTime mean = mean_of_last(distances_.size());
+  const GstClockTime mean = mean_distance();
   if (count_ < kEnough) return std::min(kLeastGap, mean);
   // If the mean is near the frame duration of the caps, the difference is jitter, as of a camera.
   const bool is_near =
@@ -90,9 +107,12 @@ GstClockTime FrameDistance::before(GstClockTime processing_time) const {
 }
 
 GstClockTime FrameDistance::of_frames(std::size_t frames) const {
-  constexpr std::size_t kFew =
-      8;  // of fewer frames that come in pairs, the mean would depend on the last one
-  return frames * (count_ < kEnough ? get() : mean_of_last(std::max(frames, kFew)));
+  constexpr std::size_t kFew = 8;  // as many gaps are needed for frames that come in pairs
+  const GstClockTime mean = get(), usual = usual_gap(std::max(frames, kFew));
+  const bool are_bursts = usual < mean / 4;  // most gaps are those within a burst
+  const bool has_begun =
+      count_ >= std::min(frames + kFew, gaps_.size());  // the first gaps are longer than others
+  return frames * (!has_begun || are_bursts ? mean : usual);
 }
 
 bool Continuity::continues(GstBuffer *frame, const GstSegment &segment, GstClockTime greatest_gap) {

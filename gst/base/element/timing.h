@@ -82,11 +82,14 @@ class FrameDistance {
  private:
   explicit FrameDistance(GstClockTime frame_duration) : frame_duration_(frame_duration) {}
 
-  GstClockTime mean_of_last(std::size_t frames) const;
+  using Ring = std::array<GstClockTime, 32>;
+  GstClockTime mean_distance() const;
+  GstClockTime usual_gap(std::size_t frames) const;
 
   GstClockTime last_pts_ = GST_CLOCK_TIME_NONE, frame_duration_ = 0;
-  std::array<GstClockTime, 32> distances_{};  // between the last timestamps, in a ring
-  std::size_t count_ = 0;                     // how many distances were written
+  Ring gaps_{};       // between the last timestamps
+  Ring distances_{};  // the same, but at a discontinuity those of the stream, of which frames are missing
+  std::size_t count_ = 0;  // how many gaps were written
 };
 
 // Decides whether a frame continues the video that the frames before it have shown.
