@@ -104,7 +104,10 @@ TEST(PromisedLatency, of_frames_held_changes_only_by_much) {
   EXPECT_EQ(changes, 1);
   EXPECT_EQ(asked(&latency, kLive).least, (10 + 320) * GST_MSECOND);
   EXPECT_TRUE(latency.hold(400 * GST_MSECOND));
-  EXPECT_TRUE(latency.hold(200 * GST_MSECOND));
+  for (int i = 0; i < 100; ++i) changes += latency.hold((i % 20 == 0 ? 390 : 100) * GST_MSECOND);
+  EXPECT_EQ(changes, 1) << "a hold that flips";
+  for (int i = 0; i < 40; ++i) changes += latency.hold((200 - i) * GST_MSECOND);
+  EXPECT_EQ(changes, 2);
   EXPECT_EQ(asked(&latency, kLive).least, (10 + 200) * GST_MSECOND);
 }
 
@@ -374,6 +377,9 @@ TEST(FrameDistance, of_frames_to_come_in_pairs_and_bursts_is_their_mean) {
   for (guint64 i = 0; i < 40; ++i) pairs.push_back(i / 2 * 60), bursts.push_back(i / 5 * 165);
   EXPECT_EQ(stream_at(pairs, 30).of_frames(10), 300 * GST_MSECOND);
   EXPECT_EQ(stream_at(bursts, 33).of_frames(10), 330 * GST_MSECOND);
+  std::vector<guint64> slow_bursts;
+  for (guint64 i = 0; i < 40; ++i) slow_bursts.push_back(i / 5 * 165 + i % 5 * 10);
+  EXPECT_EQ(stream_at(slow_bursts, 33).of_frames(15), 495 * GST_MSECOND);
 }
 
 TEST(FrameDistance, counts_no_gaps_of_hours) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "gst/base/element/timing.h"
 
@@ -14,6 +15,7 @@ constexpr GstClockTime kLeast = GST_MSECOND;  // a shorter processing time is no
 constexpr GstClockTime kMost = 10 * GST_SECOND, kMostHeld = 60 * GST_SECOND, kMostOfAll = GST_SECOND * 3600;
 constexpr GstClockTime kMostSlack = 20 * GST_MSECOND;  // the default processing-deadline of sinks
 constexpr std::size_t kManyFrames = 256;
+constexpr int kManyShorter = 32;
 constexpr GstClockTimeDiff kNear = 10 * GST_MSECOND;  // reports of one sink differ by less
 constexpr const char *kPromiseEvent = "GstCudaVisionPromisedLatency";
 
@@ -39,6 +41,8 @@ void PromisedLatency::restart() {
   is_behind_ = false;
   count_ = 0;
   dropped_ = 0;
+  shorter_ = 0;
+  longest_shorter_ = 0;
   forget_sink();
 }
 
@@ -73,8 +77,16 @@ bool PromisedLatency::take(GstClockTime processing_time, GstClockTime frame_dist
 
 bool PromisedLatency::hold(GstClockTime time) {
   const GstClockTime held = std::min(time, kMostHeld), told = held_;
-  if (!is_more(held, told) && held >= told - told / 4) return false;
-  held_ = held;
+  const bool rises = is_more(held, told);
+  if (rises || held >= told - told / 4) {
+    shorter_ = 0, longest_shorter_ = 0;
+    if (rises) held_ = held;
+    return rises && live_;
+  }
+  longest_shorter_ = std::max(longest_shorter_, held);
+  if (++shorter_ < kManyShorter) return false;
+  held_ = std::exchange(longest_shorter_, 0);
+  shorter_ = 0;
   return live_;
 }
 

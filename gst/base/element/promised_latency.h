@@ -23,7 +23,8 @@ class PromisedLatency {
   bool take(GstClockTime processing_time, GstClockTime frame_distance, int every_nth = 1);
   // Whether, in a live pipeline, a frame takes the element longer than frame_distance. Called by the streaming thread.
   bool is_behind() const { return live_ && is_behind_; }
-  // Adds to the promise the time for which frames are held back. Returns true, like take(), if it rises or falls much.
+  // Adds to the promise the time for which frames are held back. Returns true, like take(), if it changes: it rises at
+  // once, and falls when 32 frames in succession were held for less than three quarters of it.
   bool hold(GstClockTime time);
   // Adds the promise to a latency query that the upstream elements have answered. Called from any thread.
   void add_to(GstQuery *latency);
@@ -75,7 +76,9 @@ class PromisedLatency {
   std::atomic<GstClockTimeDiff> shown_ = kNotShown;  // how long after its running time the sink shows a frame
   GstClockTime allowed_ = 0;  // promised for the work on a frame: typical() plus a quarter of it
   GstClockTime longest_ = 0;  // the maximum of typical() since count_ was last a multiple of kManyFrames
-  GstClockTime frame_distance_ = 0;  // the time from one frame to the next; 0: frames are not dropped
+  GstClockTime longest_shorter_ = 0;  // the maximum of the last holds, if all were shorter than promised
+  int shorter_ = 0;                   // how many these are
+  GstClockTime frame_distance_ = 0;   // the time from one frame to the next; 0: frames are not dropped
   bool is_behind_ = false;
   std::array<GstClockTime, 8> times_{};  // the processing times of the last frames, in a ring
   std::size_t count_ = 0;                // how many frames were processed

@@ -75,7 +75,7 @@ GstClockTime FrameDistance::mean_distance() const {
   return has_paused ? (sum - longest) / (count - 1) : sum / std::max<std::size_t>(count, 1);
 }
 
-// The mean of the last gaps without those that are much longer than most, as at the start of a camera.
+// The mean of the last gaps, without a single one that is much longer than most, such as a pause.
 GstClockTime FrameDistance::usual_gap(std::size_t frames) const {
   constexpr GstClockTime kMuch = 4;
   Ring last;
@@ -84,10 +84,14 @@ GstClockTime FrameDistance::usual_gap(std::size_t frames) const {
   for (std::size_t i = 0; i < count; ++i) last[i] = gaps_[(count_ - 1 - i) % gaps_.size()];
   std::nth_element(last.begin(), last.begin() + middle, last.begin() + count);
   const GstClockTime most = kMuch * last[middle];
-  GstClockTime sum = 0, usual = 0;
-  for (std::size_t i = 0; i < count; ++i)
-    if (last[i] <= most) sum += last[i], ++usual;
-  return sum / usual;
+  GstClockTime sum = 0, longest = 0;
+  std::size_t long_ones = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    sum += last[i];
+    longest = std::max(longest, last[i]);
+    long_ones += last[i] > most;
+  }
+  return long_ones == 1 ? (sum - longest) / (count - 1) : sum / count;
 }
 
 GstClockTime FrameDistance::get() const {
