@@ -309,16 +309,18 @@ TEST(PromisedLatency, of_an_element_that_keeps_up_drops_nothing) {
   EXPECT_FALSE(keeps_up.drops(40, 905)) << "it was slow for a while only";
 }
 
+void take_frame_at(FrameDistance *measured, GstClockTime pts, bool discont = false) {
+  const Owned<GstBuffer> frame(gst_buffer_new());
+  GST_BUFFER_PTS(frame.get()) = pts;
+  if (discont) GST_BUFFER_FLAG_SET(frame.get(), GST_BUFFER_FLAG_DISCONT);
+  measured->take(frame.get());
+}
+
 // A stream of frames at these times in milliseconds. frame_duration: by the caps, or 0.
 FrameDistance stream_at(const std::vector<guint64> &times, guint64 frame_duration, bool discont = false) {
   FrameDistance measured;
   measured.set_frame_duration(frame_duration * GST_MSECOND);
-  for (const guint64 time : times) {
-    const Owned<GstBuffer> frame(gst_buffer_new());
-    GST_BUFFER_PTS(frame.get()) = time * GST_MSECOND;
-    if (discont) GST_BUFFER_FLAG_SET(frame.get(), GST_BUFFER_FLAG_DISCONT);
-    measured.take(frame.get());
-  }
+  for (const guint64 time : times) take_frame_at(&measured, time * GST_MSECOND, discont);
   return measured;
 }
 
@@ -386,9 +388,7 @@ TEST(FrameDistance, counts_no_gaps_of_hours) {
   FrameDistance measured;
   for (const GstClockTime pts : {GstClockTime{0}, GST_CLOCK_TIME_NONE - 1, GstClockTime{1} << 62,
                                  GstClockTime{5}, GST_CLOCK_TIME_NONE - 33}) {
-    const Owned<GstBuffer> frame(gst_buffer_new());
-    GST_BUFFER_PTS(frame.get()) = pts;
-    measured.take(frame.get());
+    take_frame_at(&measured, pts);
     EXPECT_EQ(measured.get(), 0u);
     EXPECT_EQ(measured.of_frames(300), 0u);
   }

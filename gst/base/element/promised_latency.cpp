@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "gst/base/element/timing.h"
@@ -107,10 +108,10 @@ void PromisedLatency::add_to(GstQuery *latency) {
 bool PromisedLatency::drops(GstBaseTransform *element, GstBuffer *frame) {
   const bool keeps_up = typical() + typical() / 4 < frame_distance_ || frame_distance_ == 0;
   if (!live_ || keeps_up || !gst_base_transform_is_qos_enabled(element)) return false;
-  const std::optional<GstClockTimeDiff> age = age_of(element, frame);
+  const GstClockTime running_time = to_running_time(element->segment, GST_BUFFER_PTS(frame));
+  const std::optional<GstClockTimeDiff> age = age_at(running_time, GST_ELEMENT(element));
   if (!age) return false;
-  const GstClockTime running_time = to_running_time(element->segment, GST_BUFFER_PTS(frame)),
-                     now = running_time + static_cast<GstClockTime>(*age);
+  const GstClockTime now = running_time + static_cast<GstClockTime>(*age);
   if (!is_dropping_) {
     const GstClockTime longest = longest_hold() + 2 * typical();  // limits busy_ after a pause
     busy_ = now > last_begin_ ? std::min(now - last_begin_, longest) : 0;
@@ -128,18 +129,14 @@ bool PromisedLatency::drops(GstBaseTransform *element, GstBuffer *frame) {
 }
 
 void PromisedLatency::tell_of_dropped(GstBaseTransform *element, GstBuffer *frame) {
-  const GstClockTime pts = GST_BUFFER_PTS(frame);
+  const GstClockTime pts = GST_BUFFER_PTS(frame), running_time = to_running_time(element->segment, pts);
   GstMessage *message =
-      gst_message_new_qos(GST_OBJECT(element), live_, to_running_time(element->segment, pts),
-                          to_stream_time(element->segment, pts), pts, GST_BUFFER_DURATION(frame));
-  const GstClockTimeDiff late_by = lateness(age_of(element, frame).value_or(0));
+      gst_message_new_qos(GST_OBJECT(element), live_, running_time, to_stream_time(element->segment, pts),
+                          pts, GST_BUFFER_DURATION(frame));
+  const GstClockTimeDiff late_by = lateness(age_at(running_time, GST_ELEMENT(element)).value_or(0));
   gst_message_set_qos_values(message, std::max<GstClockTimeDiff>(late_by, 0), 1, 1000000);
   gst_message_set_qos_stats(message, GST_FORMAT_BUFFERS, count_, ++dropped_);
   gst_element_post_message(GST_ELEMENT(element), message);
-}
-
-std::optional<GstClockTimeDiff> PromisedLatency::age_of(GstBaseTransform *element, GstBuffer *frame) {
-  return age_at(to_running_time(element->segment, GST_BUFFER_PTS(frame)), GST_ELEMENT(element));
 }
 
 GstClockTimeDiff PromisedLatency::lateness(GstClockTimeDiff age) const {

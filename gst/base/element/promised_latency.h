@@ -8,7 +8,6 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <optional>
 
 namespace cudavision {
 
@@ -53,9 +52,7 @@ class PromisedLatency {
  private:
   static constexpr GstClockTimeDiff kNotShown = G_MININT64;  // shown_ until a sink has sent a QoS event
 
-  // The current running time minus that of the frame; std::nullopt if either is unknown.
-  static std::optional<GstClockTimeDiff> age_of(GstBaseTransform *element, GstBuffer *frame);
-  // How much too late a frame of this age (age_of()) would leave the element if work began now; negative if in time.
+  // How much too late a frame of this age would leave the element if work began now; negative if in time.
   GstClockTimeDiff lateness(GstClockTimeDiff age) const;
   // Returns how long after the running time of a frame the frame may leave the element. Until a sink has reported,
   // this is what the elements up to this one promise, plus at most kMostSlack of the pipeline's other latency: sinks

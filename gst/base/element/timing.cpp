@@ -45,8 +45,8 @@ void FrameDistance::take(GstBuffer *frame) {
   const GstClockTime pts = GST_BUFFER_PTS(frame), last = std::exchange(last_pts_, pts);
   if (!GST_CLOCK_TIME_IS_VALID(pts) || !GST_CLOCK_TIME_IS_VALID(last)) return;
   const GstClockTime gap = std::max(pts, last) - std::min(pts, last);
-  constexpr GstClockTime kHour =
-      GST_SECOND * 3600;  // timestamps may be anything, and sums of gaps must not overflow
+  // Timestamps may be anything, and sums of gaps must not overflow.
+  constexpr GstClockTime kHour = GST_SECOND * 3600;
   if (gap >= kHour || (count_ > 0 && gap >= greatest_gap())) {  // another time or video
     count_ = 0;
     return;
