@@ -445,11 +445,17 @@ TEST_F(CudaVisionOverlay, too_many_keypoints_leave_room_for_boxes) {
   const VideoFrame frame("GRAY8", {64, 48}, 3);
   Harness overlay(
       "cudavisionoverlay draw-labels=false color=lime keypoint-color=0x00000000 min-contrast=0 message=true");
-  Owned<GstBuffer> buffer = with_regions(frame, {{5, 5, 20, 20}});
-  const std::vector<GstCudaVisionKeypoint> keypoints((std::size_t{1} << 20) + 1, {50, 40, 1, 0});
-  gst_cuda_vision_buffer_add_keypoints_meta(buffer.get(), keypoints.data(),
-                                            static_cast<guint>(keypoints.size()));
-  drawn(&overlay, frame, std::move(buffer));
+  std::vector<GstCudaVisionKeypoint> keypoints(std::size_t{1} << 20, {50, 40, 1, 0});
+  const auto draw = [&] {
+    Owned<GstBuffer> buffer = with_regions(frame, {{5, 5, 20, 20}});
+    gst_cuda_vision_buffer_add_keypoints_meta(buffer.get(), keypoints.data(),
+                                              static_cast<guint>(keypoints.size()));
+    drawn(&overlay, frame, std::move(buffer));
+  };
+  draw();
+  EXPECT_FALSE(take_warning(overlay.element()));
+  keypoints.push_back(keypoints.front());
+  draw();
   EXPECT_TRUE(
       is(take_warning(overlay.element()), GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED, "some are left out"));
   EXPECT_EQ(regions_in_message(overlay), 1);

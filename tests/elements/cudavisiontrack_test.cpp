@@ -545,6 +545,19 @@ TEST_F(CudaVisionTrack, boxes_that_share_nothing_belong_to_different_tracks) {
   EXPECT_EQ(track.track({{25, 10, 20, 20}}, "person")[0]->id, 1u);
 }
 
+// An overlap of exactly the threshold is enough for a track without a better box, but no rival of a greater overlap,
+// even if both tracks together would then overlap more.
+TEST_F(CudaVisionTrack, overlap_of_exactly_the_threshold_is_no_rival_of_a_greater_one) {
+  TrackHarness track("min-hits=0 iou-threshold=0.5");
+  track.track({{0, 0, 10, 10}, {0, 7, 10, 10}});
+  const std::vector<std::optional<Estimate>> found = track.track({{0, 3, 10, 10}, {0, 0, 10, 5}});
+  EXPECT_EQ(found[0]->id, 1u);
+  EXPECT_EQ(found[1]->id, 3u);
+  TrackHarness single("min-hits=0 iou-threshold=0.5");
+  single.track({{0, 0, 10, 10}});
+  EXPECT_EQ(single.track({{0, 0, 10, 5}})[0]->id, 1u);
+}
+
 TEST_F(CudaVisionTrack, regions_without_a_type_are_not_of_an_unknown_type) {
   TrackHarness track("min-hits=0 type=a-type-that-nobody-uses");
   Owned<GstBuffer> buffer = track_picture().buffer();

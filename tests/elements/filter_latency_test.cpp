@@ -384,6 +384,30 @@ TEST(FrameDistance, of_frames_to_come_in_pairs_and_bursts_is_their_mean) {
   EXPECT_EQ(stream_at(slow_bursts, 33).of_frames(15), 495 * GST_MSECOND);
 }
 
+// Whether the second of two frames continues the video; a segment with the rate begins before it.
+bool continues_at(GstClockTime from, GstClockTime to, double rate_before, double rate) {
+  Continuity continuity;
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  bool continues = false;
+  for (const auto &[pts, new_rate] : {std::pair{from, rate_before}, {to, rate}}) {
+    const Owned<GstBuffer> frame(gst_buffer_new());
+    GST_BUFFER_PTS(frame.get()) = pts;
+    segment.rate = new_rate;
+    continuity.expect_jump();
+    continues = continuity.continues(frame.get(), segment, FrameDistance::kLeastGap);
+  }
+  return continues;
+}
+
+TEST(Continuity, frames_of_another_direction_are_another_video) {
+  EXPECT_TRUE(continues_at(GST_SECOND, GST_SECOND + kDistance, 1, 1));
+  EXPECT_TRUE(continues_at(GST_SECOND, GST_SECOND - kDistance, -1, -1));
+  EXPECT_FALSE(continues_at(GST_SECOND, GST_SECOND - kDistance, 1, 1));
+  EXPECT_FALSE(continues_at(GST_SECOND, GST_SECOND - kDistance, 1, -1));
+  EXPECT_FALSE(continues_at(GST_SECOND, GST_SECOND + kDistance, -1, 1));
+}
+
 TEST(FrameDistance, counts_no_gaps_of_hours) {
   FrameDistance measured;
   for (const GstClockTime pts : {GstClockTime{0}, GST_CLOCK_TIME_NONE - 1, GstClockTime{1} << 62,

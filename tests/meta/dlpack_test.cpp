@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "gst/meta/device_memory.h"
 #include "tests/meta/support.h"
 #include "tests/support/dlpack.h"
 
@@ -29,6 +30,26 @@ GstCudaVisionTensorMeta *add(GstBuffer *buffer, GstCudaVisionElementType type, s
                              GstBuffer *data) {
   return gst_cuda_vision_buffer_add_tensor_meta(buffer, "numbers", type, static_cast<guint>(dims.size()),
                                                 dims.data(), data);
+}
+
+// As if a plugin of another version had registered them for an allocator.
+TEST_F(Dlpack, functions_of_another_version_are_not_called) {
+  static constexpr DeviceMemoryAccess kNewer{.version = DeviceMemoryAccess::kVersion + 1,
+                                             .place = nullptr,
+                                             .order_consumer = nullptr,
+                                             .order_writer = nullptr,
+                                             .copy = nullptr};
+  const Owned<GstBuffer> buffer(gst_buffer_new());
+  const GstCudaVisionTensorMeta *meta =
+      add(buffer.get(), GST_CUDA_VISION_ELEMENT_TYPE_U8, {3}, counted_numbers({7, 8, 9}));
+  const GType allocator = G_OBJECT_TYPE(gst_buffer_peek_memory(meta->data, 0)->allocator);
+  offer_device_memory(allocator, &kNewer);
+  gint device = -1;
+  EXPECT_EQ(gst_cuda_vision_tensor_meta_get_dlpack_device(meta, &device), kDLCPU);
+  const Tensor tensor = dlpack(meta);
+  EXPECT_EQ(tensor->dl_tensor.device.device_type, kDLCPU);
+  EXPECT_EQ(static_cast<const std::uint8_t *>(tensor->dl_tensor.data)[2], 9);
+  offer_device_memory(allocator, nullptr);
 }
 
 TEST_F(Dlpack, has_the_shape_and_the_type) {
