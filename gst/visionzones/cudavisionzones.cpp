@@ -43,6 +43,7 @@
 #include "gst/base/element/any_video_pads.h"
 #include "gst/base/element/properties.h"
 #include "gst/base/element/timing.h"
+#include "gst/base/input/excerpt.h"
 #include "gst/base/results/attached_boxes.h"
 #include "gst/base/results/awaited_results.h"
 #include "gst/base/results/zones_meta.h"
@@ -80,6 +81,7 @@ struct ZonesState {
   AwaitedResults awaited_boxes;
   Patience awaited_ids;
   bool has_ids = false, warned_of_plan = false, warned_of_tracks = false, warned_of_events = false;
+  std::string told_of_rule;  // the last warning of a line or zone that is out of reach
 };
 
 }  // namespace
@@ -114,6 +116,40 @@ void warn_once(GstCudaVisionZones *zones, bool *warned, const char *text) {
   if (!std::exchange(*warned, true)) GST_ELEMENT_WARNING(zones, STREAM, FAILED, ("%s", text), (nullptr));
 }
 
+// --- the plan ---
+
+// What is wrong with the first line or zone that can count nothing in frames of this size; empty if there is none.
+std::string out_of_reach(const std::vector<CountedRule> &rules, bool is_fraction, Size frame) {
+  const FixedBox picture = box_between({}, fixed_point(frame.width, frame.height));
+  for (const CountedRule &counted : rules) {
+    if (counted.rule.is_inverse) continue;
+    const std::string name =
+        (counted.rule.is_line() ? "The line '" : "The zone '") + excerpt(counted.rule.name) + "'";
+    const FixedBox around = box_around(counted.points);
+    if (!around.meets(picture)) {
+      const std::string size = std::to_string(frame.width) + "x" + std::to_string(frame.height);
+      return name + " counts nothing: it lies outside of the frame, which has " + size + " pixels";
+    }
+    const bool is_tiny =
+        around.most.x - around.least.x < kUnitsOfPixel && around.most.y - around.least.y < kUnitsOfPixel;
+    if (is_tiny && !is_fraction)
+      return name +
+             " is smaller than a pixel: if its points are fractions of the frame, set \"units\": "
+             "\"fraction\"";
+  }
+  return {};
+}
+
+void follow_plan(GstCudaVisionZones *zones) {
+  ZonesState *state = zones->state;
+  state->counter.follow(state->plan, state->size);
+  if (state->size.width == 0) return;  // caps have yet to come
+  std::string text = out_of_reach(state->counter.rules(), state->plan.is_fraction, state->size);
+  if (text.empty() || text == state->told_of_rule) return;
+  state->told_of_rule = std::move(text);
+  GST_ELEMENT_WARNING(zones, RESOURCE, SETTINGS, ("%s", state->told_of_rule.c_str()), (nullptr));
+}
+
 // --- states and events ---
 
 void restart(ZonesState *state) {
@@ -142,6 +178,7 @@ void end(ZonesState *state) {
   state->clock.restart();
   state->awaited_boxes = {}, state->awaited_ids = {};
   state->has_ids = state->warned_of_plan = state->warned_of_tracks = state->warned_of_events = false;
+  state->told_of_rule.clear();
 }
 
 gboolean start(GstBaseTransform *transform) {
@@ -168,10 +205,7 @@ gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
   const FramesOfCaps frames = frames_of(caps);
   state->size = frames.size;
   state->clock.follow_caps(frames.duration);
-  return protect(transform, kMemory, FALSE, [state] {
-    state->counter.follow(state->plan, state->size);
-    return TRUE;
-  });
+  return protect(transform, kMemory, FALSE, [zones] { return follow_plan(zones), TRUE; });
 }
 
 gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
@@ -194,12 +228,12 @@ void follow_settings(GstCudaVisionZones *zones) {
   ZonesState *state = zones->state;
   if (state->first_plan) {
     state->plan = *std::exchange(state->first_plan, std::nullopt);
-    state->counter.follow(state->plan, state->size);
+    follow_plan(zones);
   }
   Status status;
   if (!state->source.update(Properties::snapshot(zones), &state->plan, &status)) return;
   if (status.ok())
-    state->counter.follow(state->plan, state->size);
+    follow_plan(zones);
   else
     GST_ELEMENT_WARNING(zones, RESOURCE, SETTINGS,
                         ("%s: the last valid zones stay in force", status.text().c_str()), (nullptr));

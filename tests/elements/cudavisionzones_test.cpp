@@ -233,6 +233,51 @@ TEST_F(CudaVisionZones, warns_if_there_are_no_zones_and_if_boxes_have_no_ids) {
   EXPECT_FALSE(take_warning(untracked.element()));
 }
 
+TEST_F(CudaVisionZones, warns_of_lines_and_zones_that_can_count_nothing) {
+  const std::string unit_square = R"([[0, 0], [0.9, 0], [0.9, 0.9]])",
+                    right = R"([[65, 0], [90, 0], [90, 48]])";
+  const auto line = [](const char *units, const char *ends) {
+    return std::string(R"({"units": ")") + units + R"(", "lines": [{"name": "door", )" + ends + "}]}";
+  };
+  const auto zone = [](const std::string &corners, const char *more = "") {
+    return R"({"zones": [{"name": "hall", "polygon": )" + corners + more + "}]}";
+  };
+  const struct {
+    std::string plan;
+    const char *warning;
+  } cases[] = {
+      {line("pixels", R"("from": [0.5, 0.2], "to": [0.5, 0.9])"), R"(set "units": "fraction")"},
+      {line("fraction", R"("from": [0.5, 0.2], "to": [0.5, 0.9])"), nullptr},
+      {line("pixels", R"("from": [65, 0], "to": [65, 48])"), "outside of the frame, which has 64x48"},
+      {line("pixels", R"("from": [64, 0], "to": [64, 48])"), nullptr},
+      {line("pixels", R"("from": [0.5, 0], "to": [0.5, 1])"), nullptr},
+      {line("fraction", R"("from": [1.1, 0], "to": [1.1, 1])"), "The line 'door' counts nothing"},
+      {zone(unit_square), "The zone 'hall' is smaller than a pixel"},
+      {zone(right), "The zone 'hall' counts nothing"},
+      {zone(right, R"(, "inverse": true)"), nullptr}};
+  for (const auto &c : cases) {
+    SCOPED_TRACE(c.plan);
+    ZonesHarness zones(c.plan.c_str());
+    zones.at(20);
+    const std::optional<Complaint> warning = take_warning(zones.element());
+    if (c.warning == nullptr)
+      EXPECT_FALSE(warning);
+    else
+      EXPECT_TRUE(is(warning, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, c.warning));
+    zones.at(20);
+    EXPECT_FALSE(take_warning(zones.element())) << "once for a plan";
+  }
+}
+
+TEST_F(CudaVisionZones, warns_of_a_line_that_a_smaller_frame_leaves_outside) {
+  ZonesHarness zones(R"({"lines": [{"name": "door", "from": [60, 0], "to": [60, 40]}]})");
+  zones.at(20);
+  EXPECT_FALSE(take_warning(zones.element()));
+  gst_harness_set_src_caps(zones.get(), VideoFrame("GRAY8", {32, 48}, 1).caps().release());
+  EXPECT_TRUE(is(take_warning(zones.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                 "outside of the frame, which has 32x48"));
+}
+
 // --- the elements behind it ---
 
 TEST_F(CudaVisionZones, json_has_events_and_counters) {
