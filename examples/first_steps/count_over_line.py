@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Counts people who walk over a line, both ways: count_over_line.py SOURCE X1,Y1 X2,Y2
 
-Whoever looks along the line, from its first point to its second, sees them walk to the right or to the left."""
+Whoever stands at the first point and looks to the second sees them walk to the right or to the left. Along a line
+that runs down the picture, the right is the left of the picture."""
 import json
 
 from frames import Gst, arguments, events
@@ -19,4 +20,4 @@ for event in events(f"{source} ! videoconvert ! cudahog model=people display=fal
     counts[direction] += 1
     seconds = event.get_uint64("running-time")[1] / Gst.SECOND
     print(f"{seconds:.1f} s: person {event.get_uint64('id')[1]} to the {direction}", flush=True)
-print(f"{counts['right']} to the right, {counts['left']} to the left")
+print(f"{counts['right']} to the right, {counts['left']} to the left, seen from {ends[0]} towards {ends[1]}")

@@ -16,7 +16,7 @@ video=${CUDAVISION_TEST_DATA:-/usr/share/doc/opencv-doc/examples/data}/vtest.avi
 # gets every second frame; count.sh counts over the same line in all frames.
 half="filesrc location=$video ! decodebin ! videorate drop-only=true ! video/x-raw,framerate=5/1"
 "$python" "$examples/count_over_line.py" "$half" 400,275 400,480 | tee "$root/count.txt"
-[[ $(tail -n 1 "$root/count.txt") =~ ^([0-9]+)' to the right, '([0-9]+)' to the left'$ ]]
+[[ $(tail -n 1 "$root/count.txt") =~ ^([0-9]+)' to the right, '([0-9]+)' to the left, seen from 400,275 towards 400,480'$ ]]
 right=${BASH_REMATCH[1]} left=${BASH_REMATCH[2]}
 ((right >= 4 && right <= 6 && left >= 5 && left <= 7))
 [[ $(grep -c '^[0-9]*\.[0-9] s: person [0-9]* to the ' "$root/count.txt") == $((right + left)) ]]
