@@ -84,6 +84,7 @@
 
 #include "gst/base/element/any_video_pads.h"
 #include "gst/base/element/properties.h"
+#include "gst/base/element/push_only.h"
 #include "gst/base/element/timing.h"
 #include "gst/base/frame/format.h"
 #include "gst/base/input/excerpt.h"
@@ -481,4 +482,5 @@ static void gst_cuda_vision_json_init(GstCudaVisionJson *json) {
   json->state = new State();
   gst_base_transform_set_passthrough(GST_BASE_TRANSFORM(json), TRUE);
   gst_base_transform_set_in_place(GST_BASE_TRANSFORM(json), FALSE);
+  cudavision::work_in_push_mode_only(GST_BASE_TRANSFORM(json));
 }

@@ -149,19 +149,13 @@ class Holding {
   static RedactState &state_of(gpointer object) { return ElementClass<RedactElement>::state_of(object); }
   static int frames_held(gpointer object) { return state_of(object).look_back; }
 
-  // In pull mode each pull returns a frame, so none can be held back: start() fails, and downstream uses push mode.
-  static bool is_pulled_with_look_back(GstBaseTransform *transform) {
-    return GST_PAD_MODE(GST_BASE_TRANSFORM_SRC_PAD(transform)) == GST_PAD_MODE_PULL &&
-           frames_held(transform) > 0;
-  }
-
   static gboolean start(GstBaseTransform *transform) {
     RedactState &state = state_of(transform);
     {
       const ObjectLock lock(transform);
       state.look_back = state.settings()->look_back;
     }
-    return !is_pulled_with_look_back(transform) && parent_->start(transform);
+    return parent_->start(transform);
   }
   static gboolean stop(GstBaseTransform *transform) {
     RedactState &state = state_of(transform);

@@ -45,6 +45,7 @@
 
 #include "gst/base/element/any_video_pads.h"
 #include "gst/base/element/properties.h"
+#include "gst/base/element/push_only.h"
 #include "gst/base/element/timing.h"
 #include "gst/base/results/analytics.h"
 #include "gst/base/results/attached_boxes.h"
@@ -383,4 +384,5 @@ static void gst_cuda_vision_track_class_init(GstCudaVisionTrackClass *klass) {
 static void gst_cuda_vision_track_init(GstCudaVisionTrack *track) {
   track->state = new TrackState();
   gst_base_transform_set_in_place(GST_BASE_TRANSFORM(track), TRUE);
+  cudavision::work_in_push_mode_only(GST_BASE_TRANSFORM(track));
 }

@@ -103,7 +103,7 @@ FrameStep FrameSteps::next(GstClockTime pts, bool reverse) {
     return step;
   }
   step.as_usual = recent_.empty() || distance / 2 <= longest();
-  recent_.push_back(distance / static_cast<guint64>(unstamped + 1));
+  recent_.push_back(std::max(distance / static_cast<guint64>(unstamped + 1), GstClockTime{1}));
   if (recent_.size() > kRecent) recent_.pop_front();
   step.scale *= update_duration();
   step.frames = std::max(1, rounded_frames(distance, duration_) - unstamped);

@@ -42,6 +42,7 @@
 
 #include "gst/base/element/any_video_pads.h"
 #include "gst/base/element/properties.h"
+#include "gst/base/element/push_only.h"
 #include "gst/base/element/timing.h"
 #include "gst/base/input/excerpt.h"
 #include "gst/base/results/attached_boxes.h"
@@ -359,4 +360,5 @@ static void gst_cuda_vision_zones_class_init(GstCudaVisionZonesClass *klass) {
 static void gst_cuda_vision_zones_init(GstCudaVisionZones *zones) {
   zones->state = new ZonesState();
   gst_base_transform_set_in_place(GST_BASE_TRANSFORM(zones), TRUE);
+  cudavision::work_in_push_mode_only(GST_BASE_TRANSFORM(zones));
 }

@@ -886,19 +886,6 @@ TEST_F(CudaVisionRedact, gaps_let_held_frames_go_and_events_are_bounded) {
   EXPECT_EQ(gst_harness_events_in_queue(stream.harness().get()), 3000u);
 }
 
-TEST_F(CudaVisionRedact, look_back_cannot_be_pulled) {
-  const Owned<GstElement> element = parse("cudavisionredact look-back=2 backend=" + backend());
-  const Owned<GstPad> source(gst_element_get_static_pad(element.get(), "src"));
-  const Owned<GstElement> upstream = parse("fakesrc can-activate-pull=true sizetype=fixed sizemax=64");
-  const Owned<GstPad> out(gst_element_get_static_pad(upstream.get(), "src")),
-      in(gst_element_get_static_pad(element.get(), "sink"));
-  ASSERT_EQ(gst_pad_link(out.get(), in.get()), GST_PAD_LINK_OK);
-  EXPECT_FALSE(gst_pad_activate_mode(source.get(), GST_PAD_MODE_PULL, TRUE));
-  g_object_set(element.get(), "look-back", 0, nullptr);
-  EXPECT_TRUE(gst_pad_activate_mode(source.get(), GST_PAD_MODE_PULL, TRUE));
-  gst_pad_activate_mode(source.get(), GST_PAD_MODE_PULL, FALSE);
-}
-
 TEST_F(CudaVisionRedact, held_frames_add_to_the_latency_and_to_the_buffers_of_a_pool) {
   Stream stream("look-back=4", bright("NV12", {64, 48}));
   gst_harness_set_upstream_latency(stream.harness().get(), 7 * GST_MSECOND);

@@ -187,6 +187,15 @@ TEST_F(CudaVisionTrackTime, timestamps_may_be_anything) {
   }
 }
 
+// Less than a nanosecond lies between two frames.
+TEST_F(CudaVisionTrackTime, frames_without_timestamps_may_be_closer_than_a_nanosecond) {
+  for (const int caps : {0, 25}) {
+    TrackHarness track("min-hits=0", caps);
+    for (const GstClockTime pts : {GstClockTime{0}, GST_CLOCK_TIME_NONE, GstClockTime{1}, GstClockTime{2}})
+      EXPECT_EQ(track.id_at(pts, walker(0)), 1u) << caps;
+  }
+}
+
 // --- ages ---
 
 // The id of a box that comes `missing` frames later than a walk of ten frames at 25 frames a second.

@@ -273,9 +273,14 @@ TEST_F(CudaVisionZones, warns_of_a_line_that_a_smaller_frame_leaves_outside) {
   ZonesHarness zones(R"({"lines": [{"name": "door", "from": [60, 0], "to": [60, 40]}]})");
   zones.at(20);
   EXPECT_FALSE(take_warning(zones.element()));
-  gst_harness_set_src_caps(zones.get(), VideoFrame("GRAY8", {32, 48}, 1).caps().release());
-  EXPECT_TRUE(is(take_warning(zones.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+  const auto take_frames_of = [&zones](int width) {
+    gst_harness_set_src_caps(zones.get(), VideoFrame("GRAY8", {width, 48}, 1).caps().release());
+    return take_warning(zones.element());
+  };
+  EXPECT_TRUE(is(take_frames_of(32), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
                  "outside of the frame, which has 32x48"));
+  EXPECT_FALSE(take_frames_of(64));
+  EXPECT_FALSE(take_frames_of(32)) << "it has been said";
 }
 
 // --- the elements behind it ---

@@ -2,6 +2,7 @@
 // The base class of the elements, tested on cudacanny: properties, caps and the choice of a backend.
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -158,6 +159,27 @@ TEST_F(Filter, caps_pass_unchanged) {
   gst_object_unref(pad);
   const Owned<GstCaps> expected = frame.caps();
   EXPECT_TRUE(gst_caps_is_equal(caps.get(), expected.get()));
+}
+
+// A parser behind an element asks first; fakesink with can-activate-pull=true only tries.
+TEST_F(Filter, no_element_can_be_pulled) {
+  for (const std::string &name : element_names()) {
+    SCOPED_TRACE(name);
+    const Owned<GstElement> element = parse(name),
+                            upstream = parse("fakesrc can-activate-pull=true sizetype=fixed sizemax=64");
+    const Owned<GstPad> out(gst_element_get_static_pad(upstream.get(), "src")),
+        sink(gst_element_get_static_pad(element.get(), "sink")),
+        source(gst_element_get_static_pad(element.get(), "src"));
+    ASSERT_EQ(gst_pad_link(out.get(), sink.get()), GST_PAD_LINK_OK);
+    const std::unique_ptr<GstQuery, decltype(&gst_query_unref)> query(gst_query_new_scheduling(),
+                                                                      gst_query_unref);
+    EXPECT_TRUE(gst_pad_query(source.get(), query.get()));
+    EXPECT_TRUE(gst_query_has_scheduling_mode(query.get(), GST_PAD_MODE_PUSH));
+    EXPECT_FALSE(gst_query_has_scheduling_mode(query.get(), GST_PAD_MODE_PULL));
+    EXPECT_FALSE(gst_pad_activate_mode(source.get(), GST_PAD_MODE_PULL, TRUE));
+    EXPECT_TRUE(gst_pad_activate_mode(source.get(), GST_PAD_MODE_PUSH, TRUE));
+    EXPECT_TRUE(gst_pad_activate_mode(source.get(), GST_PAD_MODE_PUSH, FALSE));
+  }
 }
 
 TEST_F(Filter, caps_that_no_pad_offers_fail_negotiation) {

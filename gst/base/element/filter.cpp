@@ -15,6 +15,7 @@
 #include "gst/base/element/filter_properties.h"
 #include "gst/base/element/frame_pusher.h"
 #include "gst/base/element/promised_latency.h"
+#include "gst/base/element/push_only.h"
 #include "gst/base/element/session.h"
 #include "gst/base/element/timing.h"
 #include "gst/base/element/valid_settings.h"
@@ -501,7 +502,7 @@ GstFlowReturn reach_next_element(GstCudaVisionFilter *filter) {
 GstFlowReturn submit_input_buffer(GstBaseTransform *transform, gboolean is_discont, GstBuffer *buffer) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   cudavision::FilterState &state = *filter->state;
-  state.frame_distance.take(buffer);
+  if (state.session.get()) state.frame_distance.take(buffer);  // otherwise start() may still set it
   const bool agrees =
       state.waiting_caps != nullptr || gst_pad_needs_reconfigure(GST_BASE_TRANSFORM_SRC_PAD(transform));
   GstFlowReturn result = agrees ? reach_next_element(filter) : GST_FLOW_OK;
@@ -523,8 +524,7 @@ bool needs_pusher(GstCudaVisionFilter *filter) {
   const std::shared_ptr<Session> session = filter->state->session.get();
   return filter->state->latency.is_behind() && filter->state->punctuality.sink_tells() && session &&
          session->backend() == Backend::cpu && gst_base_transform_is_qos_enabled(transform) &&
-         GST_CUDA_VISION_FILTER_GET_CLASS(filter)->frames_held == nullptr &&
-         GST_PAD_MODE(GST_BASE_TRANSFORM_SRC_PAD(transform)) == GST_PAD_MODE_PUSH;
+         GST_CUDA_VISION_FILTER_GET_CLASS(filter)->frames_held == nullptr;
 }
 
 // If needs_pusher(), another thread pushes the frame while the element works on the next one.
@@ -765,6 +765,7 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass *klass) {
 static void gst_cuda_vision_filter_init(GstCudaVisionFilter *filter) {
   filter->state = new cudavision::FilterState();
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(filter), TRUE);  // late frames are skipped
+  cudavision::work_in_push_mode_only(GST_BASE_TRANSFORM(filter));
 }
 
 namespace cudavision {
