@@ -280,8 +280,8 @@ TEST_F(CudaVisionRedact, frames_held_while_type_inverse_or_shape_change_are_hidd
 // --- an object that is not found any more ---
 
 TEST_F(CudaVisionRedact, lost_object_stays_hidden_where_it_is_expected_for_the_hold_time) {
-  for (const guint64 track : {guint64{0}, guint64{7}}) {
-    Stream stream("hold=0.45", bright("NV12", {64, 48}));
+  for (const auto &[track, hold] : {std::pair{guint64{0}, "hold=0.45"}, {7, "hold=0.45"}, {7, "hold=0.4"}}) {
+    Stream stream(hold, bright("NV12", {64, 48}));
     // It moves by 2 pixels per frame.
     for (int i = 0; i < 4; ++i)
       EXPECT_TRUE(stream.hides(stream.exchange(stream.frame({{4.0 + 2 * i, 10, 12, 16}}, track)),

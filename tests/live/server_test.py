@@ -448,7 +448,7 @@ class Playback(unittest.IsolatedAsyncioTestCase):
                  "zones": [{"name": "hall", "polygon": [[0, 0], [9, 0], [9, 9]]}]}
         self.assertEqual(await self.page.do("zones", VIDEO, zones={**zones, "more": 1}), "")
         self.assertEqual(self.page.states[VIDEO]["zones"], zones)
-        for wrong in (None, [], {}, {"lines": [], "zones": [{"name": "a", "polygon": [[0, 0]]}]},
+        for wrong in (None, [], {}, {"lines": [], "zones": [{"name": "a", "polygon": [[0, 0], [9, 9]]}]},
                       {"lines": [{"name": "", "from": [0, 0], "to": [1, 1]}], "zones": []},
                       {"lines": [{"name": "a", "from": [0, 1e9], "to": [1, 1]}], "zones": []},
                       {"lines": zones["lines"] * 65, "zones": []}, {"lines": zones["lines"] * 2, "zones": []},

@@ -142,11 +142,16 @@ TEST(Mapping, a_mirrored_line_has_its_ends_in_order) {
 }
 
 TEST(Mapping, theta_is_never_pi) {
-  const auto just_below = FrameMapping::scaling({64, 1000000000}, {64, 1})
-                              .map(GstCudaVisionLine{5, std::nextafter(float(pi), 0.f), 1, -5, 0, -5, 9});
-  ASSERT_TRUE(just_below);
-  EXPECT_GE(just_below->theta, 0);
-  EXPECT_LT(double(just_below->theta), pi);
+  const float below = std::nextafter(float(pi), 0.f);
+  for (const int height : {1, 1000000000}) {  // taller: the normal turns nearer to the x axis
+    const auto mapped =
+        FrameMapping::scaling({64, 1000}, {64, height}).map(GstCudaVisionLine{-5, below, 1, 5, 0, 5, 9});
+    ASSERT_TRUE(mapped);
+    EXPECT_GE(mapped->theta, 0);
+    EXPECT_LT(double(mapped->theta), pi);
+    const double x = mapped->x1, y = mapped->y1;
+    EXPECT_NEAR(x * std::cos(mapped->theta) + y * std::sin(mapped->theta), mapped->rho, 0.01) << height;
+  }
 }
 
 // A tensor of 4 x 3 cells of 16 x 16 pixels, whose middles are its positions.
