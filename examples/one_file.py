@@ -34,5 +34,5 @@ def read_nothing_local(schemes):
     registry = Gst.Registry.get()
     for factory in registry.get_feature_list(Gst.ElementFactory):
         protocols = set(factory.get_uri_protocols() or ()) if factory.get_uri_type() == Gst.URIType.SRC else set()
-        if not protocols <= NETWORK | schemes:
+        if not protocols <= NETWORK | schemes | {"appsrc"}:  # that one reads nothing by itself
             registry.remove_feature(factory.load() or factory)  # a plugin that is loaded later would bring it back
