@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The plugin's elements: their properties as GObject describes them, steps with checked values, and steps as text."""
 import collections
+import hashlib
 import pathlib
 import shlex
 
@@ -12,7 +13,8 @@ from gi.repository import GLib, GObject, Gst  # noqa: E402
 Gst.init(None)
 BASE = "GstCudaVisionFilter"  # the class with the properties that all elements share
 WRITER = "cudavisionjson"  # it ends every pipeline, and is no step
-LONGEST_TEXT, MOST_STEPS = 65536, 16
+LONGEST_TEXT, LONGEST_TEXTS, MOST_STEPS = 65536, 131072, 16  # characters of a value and of all values together
+MOST_UNDONE = 16  # changes of a step that are undone one by one
 SAFE_INTEGER = 2**53 - 1  # the largest integer that a number of JavaScript holds exactly
 NUMBERS = ("gint", "guint", "gint64", "guint64", "glong", "gulong")
 
@@ -138,6 +140,9 @@ class Step:
 
     def change(self, values):
         self.undo.append({name: self.values.get(name, self.properties[name].default) for name in values})
+        if len(self.undo) > MOST_UNDONE:  # no frame comes to confirm them: the two oldest become one
+            oldest = self.undo.pop(0)
+            self.undo[0].update(oldest)
         self.values.update(values)
         self.note = ""
 
@@ -164,7 +169,14 @@ def steps_of(catalogue, folders, described):
     """Steps as a page describes them, a list of objects with `element` and `properties`."""
     if not isinstance(described, list) or len(described) > MOST_STEPS or not all(isinstance(s, dict) for s in described):
         raise Refused(f"the steps are a list of at most {MOST_STEPS} objects")
-    return [Step(catalogue, folders, step.get("element"), step.get("properties", {})) for step in described]
+    steps = [Step(catalogue, folders, step.get("element"), step.get("properties", {})) for step in described]
+    check_length(step.values for step in steps)
+    return steps
+
+
+def check_length(values_of_steps):
+    if sum(len(value) for values in values_of_steps for value in values.values() if isinstance(value, str)) > LONGEST_TEXTS:
+        raise Refused(f"the texts of all steps together have at most {LONGEST_TEXTS} characters")
 
 
 def steps_of_text(text):
@@ -233,9 +245,12 @@ known = collections.OrderedDict()  # whether steps can be written in a shell or 
 
 def can_be_written(steps, quote, parse):
     words = [step.words(quote) for step in steps]
-    key = (quote, *words, *(repr(sorted(step.values.items())) for step in steps))
+    if sum(map(len, words)) > LONGEST_STEPS:
+        return False
+    values = repr((words, [sorted(step.values.items()) for step in steps]))
+    key = (quote, hashlib.sha256(values.encode(errors="surrogatepass")).digest())
     if key not in known:
-        known[key] = sum(map(len, words)) <= LONGEST_STEPS and reads_as(steps, lambda: parse(" ! ".join([FIRST, *words])))
+        known[key] = reads_as(steps, lambda: parse(" ! ".join([FIRST, *words])))
         while len(known) > MOST_KNOWN:
             known.popitem(last=False)
     return known[key]

@@ -95,6 +95,27 @@ class Texts(unittest.TestCase):
                 self.assertEqual(found, [5, first, second], (first, second, text))
         self.assertLess(unwritable, len(pairs))
 
+    def test_long_texts_are_refused_and_nobody_keeps_them(self):
+        long = "x" * elements.LONGEST_TEXT
+        described = [{"element": "cudahog", "properties": {"label": long}}]
+        remembered = len(elements.known)
+        self.assertEqual(written(("cudahog", {"label": long}))[0], elements.UNWRITABLE)
+        self.assertEqual(len(elements.known), remembered)
+        written(("cudahog", {"label": "x" * 1000}))
+        self.assertLess(max(len(repr(key)) for key in elements.known), 500)
+        elements.steps_of(CATALOGUE, [], described * 2)
+        with self.assertRaisesRegex(elements.Refused, "all steps together"):
+            elements.steps_of(CATALOGUE, [], described * 3)
+
+    def test_changes_that_no_frame_confirms_are_bounded(self):
+        step, = elements.steps_of(CATALOGUE, [], [{"element": "cudahog", "properties": {"label": "first", "hit-threshold": 0.5}}])
+        for number in range(1000):
+            step.change({"label": str(number)} if number else {"hit-threshold": 0.75})
+        self.assertLessEqual(len(step.undo), elements.MOST_UNDONE)
+        self.assertEqual({name: step.confirmed()[name] for name in ("label", "hit-threshold")}, {"label": "first", "hit-threshold": 0.5})
+        self.assertEqual(step.take_back(), {"label": "998"})
+        self.assertEqual(step.values["label"], "998")
+
     @staticmethod
     def parse_program(text):
         description = re.search(r"samples\((.*?)\):\n", text, re.DOTALL)[1]
@@ -132,6 +153,7 @@ class Texts(unittest.TestCase):
     def test_what_a_camera_sends_leads_to_nothing_local(self):
         program = ("import sys; sys.path += sys.argv[1:3]; from live import *; restrict([Source(t) for t in sys.argv[3:]]);"
                    "from gi.repository import Gst; named = Gst.ElementFactory.find;"
+                   "from chain import Chain; chain = Chain('left', [], print, print); chain.start(); assert not chain.error; chain.stop();"
                    "print(sum(named(n) is not None for n in ('filesrc', 'splitfilesrc', 'v4l2src', 'fdsrc')), max((f.get_rank() for f in map(named, ('hlsdemux', 'hlsdemux2',"
                    "'dashdemux', 'dashdemux2', 'sdpdemux')) if f), default=0))")
         address, local = "rtsp://127.0.0.1:1/x", "videotestsrc ! video/x-raw,width=16,height=16"
@@ -262,6 +284,11 @@ class Properties(unittest.IsolatedAsyncioTestCase):
                 error = await self.page.do("set", step=0, values={name: value})
                 self.assertIn(f'could not set property "{name}" in element "cudacanny" to "', error)
                 self.assertLess(len(error), 500)
+        label, roi_type = "x" * elements.LONGEST_TEXT, "y" * elements.LONGEST_TEXT
+        self.assertEqual(await self.page.do("steps", steps=[{"element": "cudahog", "properties": {"label": label}}, *EDGES]), "")
+        self.assertEqual(await self.page.do("set", step=1, values={"roi-type": roi_type}), "")
+        self.assertIn("all steps together", await self.page.do("set", step=1, values={"color": "red"}))
+        self.assertEqual(await self.page.do("steps", steps=EDGES), "")
         for values_of in {"lowthreshold": 1}, {"name": "x"}, {"qos": True}, {"message": True}, {"__class__": 1}:
             self.assertIn("no property", await self.page.do("set", step=0, values=values_of))
         for step in -1, 1, 0.0, "0", None, True:
