@@ -15,6 +15,7 @@
 #include "cuda/bgsub/bgsub_scale.h"
 #include "cuda/common/backends.h"
 #include "gst/base/input/excerpt.h"
+#include "gst/base/input/no_signals.h"
 #include "gst/base/input/regular_file.h"
 
 namespace cudavision {
@@ -189,6 +190,7 @@ Status SavedBackground::save(const std::string &location, std::int64_t enough) c
   if ((mode & 0222) == 0)  // otherwise it would be replaced nevertheless
     return about(location, " is not replaced by the model: ", invalid_argument("it is write-protected"));
   const std::string bytes = encode();
+  const NoSignals no_signals;
   g_autoptr(GError) error = nullptr;
   if (g_file_set_contents_full(name, bytes.data(), static_cast<gssize>(bytes.size()),
                                G_FILE_SET_CONTENTS_CONSISTENT, mode, &error))

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tests/elements/canny_reference.h"
+#include "tests/elements/file_limit.h"
 #include "tests/elements/frame_budget.h"
 #include "tests/elements/picture_file.h"
 #include "tests/elements/tensor.h"
@@ -722,6 +723,25 @@ TEST_F(CudaBgsub, a_model_replaces_nothing_but_a_model) {
   EXPECT_EQ(bytes_of_file(text), "a letter");
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
   std::remove(pipe.c_str());
+}
+
+TEST_F(CudaBgsub, a_model_that_may_not_be_so_long_leaves_the_old_one) {
+  const std::string file = file_of_test("model");
+  std::remove(file.c_str());
+  const auto learn = [&file] {
+    Harness harness("cudabgsub model-location=" + file);
+    harness.work(scene("GRAY8", {40, 30}));
+    const FileLimit limit(std::filesystem::exists(file) ? 1000 : RLIM_INFINITY);
+    gst_element_set_state(harness.element(), GST_STATE_NULL);
+    return take_warning(harness.element());
+  };
+  EXPECT_FALSE(learn());
+  const std::string before = bytes_of_file(file);
+  EXPECT_GT(before.size(), 1000u);
+  const auto warning = learn();
+  ASSERT_TRUE(warning);
+  EXPECT_NE(warning->text.find("File too large"), std::string::npos) << warning->text;
+  EXPECT_EQ(bytes_of_file(file), before);
 }
 
 TEST_F(CudaBgsub, properties_have_the_defaults_of_opencv) {
