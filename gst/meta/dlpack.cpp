@@ -139,10 +139,14 @@ gsize gst_cuda_vision_lines_meta_export_dlpack(const GstCudaVisionLinesMeta *met
 
 // --- frames ---
 
+static bool describe(const GstCaps *caps, GstVideoInfo *info) {
+  return gst_caps_is_fixed(caps) && gst_video_info_from_caps(info, caps);
+}
+
 guint gst_cuda_vision_frame_get_n_planes(const GstCaps *caps) {
   g_return_val_if_fail(GST_IS_CAPS(caps), 0);
   GstVideoInfo info;
-  return gst_video_info_from_caps(&info, caps) ? GST_VIDEO_INFO_N_PLANES(&info) : 0;
+  return describe(caps, &info) ? GST_VIDEO_INFO_N_PLANES(&info) : 0;
 }
 
 DLManagedTensorVersioned *gst_cuda_vision_frame_to_dlpack(GstBuffer *buffer, const GstCaps *caps, guint plane,
@@ -158,7 +162,7 @@ gsize gst_cuda_vision_frame_export_dlpack(GstBuffer *buffer, const GstCaps *caps
   g_return_val_if_fail(GST_IS_BUFFER(buffer), 0);
   g_return_val_if_fail(GST_IS_CAPS(caps), 0);
   GstVideoInfo info;
-  if (!gst_video_info_from_caps(&info, caps)) {
+  if (!describe(caps, &info)) {
     g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "the caps are not those of video frames");
     return 0;
   }

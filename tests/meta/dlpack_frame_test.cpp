@@ -144,10 +144,15 @@ TEST(DlpackFrame, what_is_no_array_is_refused) {
     const Owned<GstBuffer> buffer = counting_frame(caps);
     EXPECT_NE(refusal(buffer.get(), caps.get()).find(c.reason), std::string::npos) << c.format;
   }
-  const Caps caps = caps_of("GRAY8"), sound(gst_caps_new_empty_simple("audio/x-raw"));
+  const Caps caps = caps_of("GRAY8"), sound(gst_caps_new_empty_simple("audio/x-raw")),
+             any(gst_caps_new_any());
   const Owned<GstBuffer> buffer = counting_frame(caps);
-  EXPECT_EQ(gst_cuda_vision_frame_get_n_planes(sound.get()), 0u);
-  EXPECT_EQ(refusal(buffer.get(), sound.get()), "the caps are not those of video frames");
+  for (const Caps *other : {&sound, &any}) {
+    const Criticals criticals;
+    EXPECT_EQ(gst_cuda_vision_frame_get_n_planes(other->get()), 0u);
+    EXPECT_EQ(refusal(buffer.get(), other->get()), "the caps are not those of video frames");
+    EXPECT_EQ(criticals.count(), 0);
+  }
   gst_buffer_resize(buffer.get(), 0, 20);
   EXPECT_EQ(refusal(buffer.get(), caps.get()), "plane 0 of the frame has 20 bytes instead of 21");
   gst_buffer_add_video_meta(buffer.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 4, 3);
