@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "gst/base/input/no_signals.h"
 #include "gst/visionjson/descriptor.h"
 
 namespace cudavision {
@@ -23,37 +24,18 @@ namespace {
 
 constexpr int kPause = 20;  // milliseconds between two attempts
 
-// Blocks the signals of a failed write in this thread while it exists (RAII): SIGPIPE, for a pipe without a
-// reader, and SIGXFSZ, for a file beyond the limit on its size. By default they end the process. Other threads
-// and an application's signal handlers are not affected.
-class NoSignals {
- public:
-  NoSignals() {
-    sigemptyset(&signals_);
-    sigset_t pending;
-    sigpending(&pending);
-    for (const int signal : {SIGPIPE, SIGXFSZ})
-      if (sigismember(&pending, signal) == 0) sigaddset(&signals_, signal);
-    pthread_sigmask(SIG_BLOCK, &signals_, &before_);
-  }
-  ~NoSignals() {
-    const timespec at_once{};
-    int taken = 0;
-    do taken = sigtimedwait(&signals_, nullptr, &at_once);
-    while (taken > 0 || (taken == -1 && errno == EINTR));
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  NoSignals(const NoSignals &) = delete;
-  NoSignals &operator=(const NoSignals &) = delete;
-
- private:
-  sigset_t signals_, before_;  // signals_: without those already pending, which are not ours to take
-};
-
 // Whether this is a terminal, but not the master of a pseudoterminal: opening that one again makes a new terminal.
 bool is_terminal(int file) {
   unsigned number = 0;
   return isatty(file) == 1 && ioctl(file, TIOCGPTN, &number) != 0;
+}
+
+// Whether the process itself has made this socket, as GStreamer does to wake a thread. A standard output that is a
+// socket comes from another process.
+bool is_own_socket(int file) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return getsockopt(file, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid == getpid();
 }
 
 }  // namespace
@@ -75,9 +57,11 @@ int LineFile::open_standard_output() {
   const int standard = fileno(stdout);
   struct stat status {};
   if (fstat(standard, &status) != 0) return errno;
-  // If the standard output was closed, its number may belong to an eventfd, which has no file type, or to the read end
-  // of a pipe, which would open again as a write end.
-  if ((status.st_mode & S_IFMT) == 0 || (fcntl(standard, F_GETFL) & O_ACCMODE) == O_RDONLY) return EBADF;
+  // If the standard output was closed, its number may belong to an eventfd, which has no file type, to the read end of
+  // a pipe, which would open again as a write end, or to a socket.
+  if ((status.st_mode & S_IFMT) == 0 || (fcntl(standard, F_GETFL) & O_ACCMODE) == O_RDONLY ||
+      is_own_socket(standard))
+    return EBADF;
   if (S_ISFIFO(status.st_mode) || is_terminal(standard)) {
     const std::string name = "/proc/self/fd/" + std::to_string(standard);
     const int file = above_standard_error(::open(name.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));

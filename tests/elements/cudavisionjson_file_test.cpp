@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/fsuid.h>
-#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/elements/file_limit.h"
 #include "tests/elements/json_outputs.h"
 
 namespace {
@@ -336,12 +337,15 @@ void expect_no_standard_output(int in_its_place) {
 }
 
 TEST_F(CudaVisionJsonFile, closed_standard_output_is_an_error_also_if_its_number_is_used_again) {
-  int ends[2] = {-1, -1};
+  int ends[2] = {-1, -1}, sockets[2] = {-1, -1};
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
-  const Descriptor reading(ends[0]), writing(ends[1]), event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+  const Descriptor reading(ends[0]), writing(ends[1]), event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      socket(sockets[0]), other_socket(sockets[1]);
   expect_no_standard_output(-1);
   expect_no_standard_output(event.number());
   expect_no_standard_output(reading.number());
+  expect_no_standard_output(socket.number());
 }
 
 // --- errors at the start ---
@@ -398,23 +402,6 @@ TEST_F(CudaVisionJsonFile, full_disk_is_named_with_the_reason) {
   EXPECT_TRUE(is(take_error(json.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
                  "'/dev/full': No space left on device"));
 }
-
-// Limits the length of files while it exists. The default action of SIGXFSZ, which a write beyond the limit
-// raises, is to end the process.
-class FileLimit {
- public:
-  explicit FileLimit(rlim_t bytes) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-  }
-  ~FileLimit() { setrlimit(RLIMIT_FSIZE, &before_); }
-  FileLimit(const FileLimit &) = delete;
-  FileLimit &operator=(const FileLimit &) = delete;
-
- private:
-  rlimit before_;
-};
 
 TEST_F(CudaVisionJsonFile, line_that_does_not_fit_leaves_no_half) {
   JsonHarness json("tensor-data=full");

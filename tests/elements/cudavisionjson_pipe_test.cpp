@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // cudavisionjson: readers that are slow, late, gone or never there, and stops meanwhile.
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <atomic>
@@ -170,12 +171,23 @@ Output terminal() {
   return {std::make_unique<ReadingEnd>(master), "-", std::make_unique<Descriptor>(slave)};
 }
 
+// As of a service that inetd starts: of a pair of local sockets the element could tell that this process has made them.
 Output connected_socket() {
-  int ends[2] = {-1, -1};
-  EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-  const int small = 1;  // the system raises it to its minimum
-  EXPECT_EQ(setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &small, sizeof small), 0);
-  return {std::make_unique<ReadingEnd>(ends[0]), "-", std::make_unique<Descriptor>(ends[1])};
+  const Descriptor listening(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int writing = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), small = 1;  // the least buffers
+  EXPECT_EQ(setsockopt(listening.number(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small), 0);
+  EXPECT_EQ(setsockopt(writing, SOL_SOCKET, SO_SNDBUF, &small, sizeof small), 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto *where = reinterpret_cast<sockaddr *>(&address);
+  EXPECT_EQ(bind(listening.number(), where, size), 0);
+  EXPECT_EQ(getsockname(listening.number(), where, &size), 0);
+  EXPECT_EQ(listen(listening.number(), 1), 0);
+  EXPECT_EQ(connect(writing, where, size), 0);
+  const int reading = accept4(listening.number(), nullptr, nullptr, SOCK_CLOEXEC);
+  return {std::make_unique<ReadingEnd>(reading), "-", std::make_unique<Descriptor>(writing)};
 }
 
 Output unnamed_pipe(const std::string &location) {
