@@ -200,6 +200,21 @@ TEST_F(Filter, caps_that_no_pad_offers_fail_negotiation) {
   }
 }
 
+TEST_F(Filter, buffers_with_several_views_are_refused) {
+  const auto pushed = [](const char *views) {
+    Harness harness;
+    const std::string caps = "video/x-raw,format=GRAY8,width=8,height=8,framerate=25/1,";
+    gst_harness_set_src_caps(harness.get(), gst_caps_from_string((caps + views).c_str()));
+    const bool passes = harness.push(VideoFrame("GRAY8", {8, 8}).buffer()) == GST_FLOW_OK;
+    const auto error = take_error(harness.element());
+    return passes ? std::string() : error ? error->text : "no error";
+  };
+  EXPECT_NE(pushed("multiview-mode=separated,views=2").find("Buffers with several views"), std::string::npos);
+  for (const char *views : {"multiview-mode=separated,views=1", "multiview-mode=side-by-side,views=2",
+                            "multiview-mode=frame-by-frame,views=2", "multiview-mode=mono"})
+    EXPECT_EQ(pushed(views), "");
+}
+
 // --- the backend ---
 
 TEST_F(Filter, active_backend_is_none_unless_started) {

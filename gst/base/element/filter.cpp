@@ -271,6 +271,14 @@ gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps)
                       ("%" GST_PTR_FORMAT, caps));
     return FALSE;
   }
+  // Only the first view of a buffer would be mapped: an element that hides people would let the others pass.
+  if (GST_VIDEO_INFO_MULTIVIEW_MODE(&info) == GST_VIDEO_MULTIVIEW_MODE_SEPARATED &&
+      GST_VIDEO_INFO_VIEWS(&info) > 1) {
+    GST_ELEMENT_ERROR(filter, STREAM, FORMAT,
+                      ("Buffers with several views (multiview-mode=separated) are not supported"),
+                      ("%" GST_PTR_FORMAT, caps));
+    return FALSE;
+  }
   GST_DEBUG_OBJECT(filter, "%" GST_PTR_FORMAT " on %s", caps,
                    session.backend() == Backend::cuda ? "CUDA" : "the CPU");
   state.info = info;
