@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -75,6 +74,18 @@ bool for_each_pixel(const BgsubShape &shape, const Visit &visit) {
     for (int x = 0; x < shape.size.width; ++x)
       if (!visit(shape.count_at(x, y), shape.field_at(x, y))) return false;
   return true;
+}
+
+// Follows symbolic links, also to a file that does not exist yet, for which realpath() fails.
+std::string target_of(std::string name) {
+  constexpr int kMostLinks = 40;  // as in Linux: more cannot be opened
+  for (int i = 0; i < kMostLinks; ++i) {
+    g_autofree char *target = g_file_read_link(name.c_str(), nullptr);
+    if (target == nullptr) break;
+    g_autofree char *folder = g_path_get_dirname(name.c_str());
+    name = g_path_is_absolute(target) ? target : std::string(folder) + '/' + target;
+  }
+  return name;
 }
 
 }  // namespace
@@ -183,8 +194,8 @@ Status SavedBackground::save(const std::string &location, std::int64_t enough) c
   if (!status.ok() && status.code() != Status::Code::no_file)
     return about(location, " is not replaced by the model: ", status);
   // A symbolic link stays one: the file that it leads to is replaced. The new file has the mode of the old one.
-  g_autofree char *target = realpath(location.c_str(), nullptr);
-  const char *name = target != nullptr ? target : location.c_str();
+  const std::string target = target_of(location);
+  const char *name = target.c_str();
   struct stat before {};
   const int mode = stat(name, &before) == 0 ? static_cast<int>(before.st_mode & 0777) : 0666;
   if ((mode & 0222) == 0)  // otherwise it would be replaced nevertheless
