@@ -39,7 +39,7 @@ class Video:
         if is_address(path):
             raise Unusable("this is an address: --cameras reads addresses")
         self.path = os.path.abspath(path)
-        self.source = printable(self.path)
+        self.source = printable(self.path.replace("\\", "\\\\"))  # no other path becomes the same text
         self.name = result_name(os.fsencode(self.path), pathlib.Path(self.path).stem)
 
     @property

@@ -79,19 +79,19 @@ same_results "$root/plain" "$root/beside"
 echo "== odd names"
 odd=$root/odd
 mkdir -p "$odd/a" "$odd/b" "$odd/list"
-for name in a/x.avi b/x.avi $'new\nline.avi' $'no\xffutf8.avi' '-dash.avi' 'a "quote" ! fakesink.avi' 'ü %20 #.AVI'; do
+for name in a/x.avi b/x.avi $'new\nline.avi' 'new\nline.avi' $'no\xffutf8.avi' '-dash.avi' 'a "quote" ! fakesink.avi' 'ü %20 #.AVI'; do
   cp "$root/videos/made1.avi" "$odd/$name"
 done
 cp "$root/videos/made1.avi" "$odd/list/no suffix"
 expect 0 run --elements "$quick" --output "$root/names" "$odd"
-says '7 videos done'
-[[ $(count_results "$root/names") == 7 ]]
+says '8 videos done'
+[[ $(count_results "$root/names") == 8 ]]
 for result in "$root/names"/*.jsonl; do jq -es 'length == 10 and all(.[]; .frame >= 0 and .tensors[0].sum == 19200)' "$result" >/dev/null; done
-[[ $(jq -r .source "$root/names"/*.jsonl | sort -u | wc -l) == 7 ]]
+[[ $(jq -r .source "$root/names"/*.jsonl | sort -u | wc -l) == 8 ]]
 find "$odd" -type f -print0 >"$root/all.list"
 printf '# a list\nlist/no suffix\n\n%s\n' "$odd/a/x.avi" >"$odd/some.txt"
 (cd "$odd" && expect 0 run --elements "$quick" --output "$root/names" -- "$root/all.list" some.txt a -dash.avi)
-says '1 videos done in .* 7 done before'
+says '1 videos done in .* 8 done before'
 
 echo "== what cannot be read"
 bad=$root/bad
