@@ -108,8 +108,8 @@ class Camera:
             raise Refused("there is no such step")
         step = chain.steps[number]
         values = step.checked(values)
-        elements.check_length({**its.values, **values} if its is step else its.values for its in chain.steps)
         if not chain.error and all(step.properties[name].live for name in values):
+            elements.check_length({**its.values, **values} if its is step else its.values for its in chain.steps)
             chain.set(number, values)
             self.again()
             return
