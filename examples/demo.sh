@@ -77,7 +77,7 @@ show counted cudahog model=people display=false ! cudavisiontrack ! \
   cudavisionzones zones='{"units":"fraction","lines":[{"name":"middle","from":[0.5,0],"to":[0.5,1]}]}' ! \
   cudavisionoverlay post-messages=true
 show hidden cudahog model=people display=false ! cudavisiontrack ! \
-  cudavisionredact type=person mode=pixelate dilate=8 look-back=10 post-messages=true
+  cudavisionredact type=person mode=pixelate dilate=8 look-back-time=1000000000 post-messages=true
 show people cudahog model=people display=false ! cudavisiontrack ! cudavisionoverlay post-messages=true
 # Erases what moves and the people that the detector finds. A missed person stays visible and a false detection does no
 # harm; hence the low threshold.

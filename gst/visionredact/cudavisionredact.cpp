@@ -10,18 +10,19 @@
  * makes them coarse or blurred. It changes frames in place, in system and CUDA memory.
  *
  * In doubt it hides more. An object that is not found for a while stays hidden for `hold` seconds, where it was and
- * where it is expected. With `look-back`, frames are delayed, so that an object is hidden before it is found for the
- * first time. If no detector looks at the frames any more, they are hidden as a whole (`on-silence`). The default mode
- * is `fill`, which cannot be undone. Tensors that are pictures are removed from the frames (`drop-pictures`).
+ * where it is expected. With `look-back-time`, frames are delayed, so that an object is hidden before it is found for
+ * the first time. If no detector looks at the frames any more, they are hidden as a whole (`on-silence`). The default
+ * mode is `fill`, which cannot be undone. Tensors that are pictures are removed from the frames (`drop-pictures`).
  *
  * ## Example launch line
  * |[
  * gst-launch-1.0 filesrc location=street.mp4 ! decodebin ! videoconvert ! cudahog model=people display=false \
- *   ! cudavisiontrack ! cudavisionredact type=person look-back=15 dilate=16 ! videoconvert ! autovideosink
+ *   ! cudavisiontrack ! cudavisionredact type=person look-back-time=1500000000 dilate=16 ! videoconvert ! autovideosink
  * ]|
  *
  * Since: 0.3
  */
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -95,10 +96,16 @@ std::vector<Property<RedactSettings>> doubt_properties() {
                "Seconds for which an object stays hidden that is not found any more, where it was and is "
                "expected"},
               &S::hold, 0.0, 60.0),
-          integer_property<S>({"look-back", "Look back",
-                               "Frames that are held back, so that an object is hidden before it is found; "
-                               "they add to the latency"},
-                              &S::look_back, 0, 300, Mutable::ready),
+          unsigned_property<S>({"look-back-time", "Look-back time",
+                                "Nanoseconds, up to a minute, for which frames are held back, at most 256 "
+                                "frames, so that an object "
+                                "is hidden before it is found; they add to the latency"},
+                               &S::look_back_time, Mutable::ready),
+          deprecated(integer_property<S>(
+              {"look-back", "Look back",
+               "The old form of look-back-time, in frames of the rate in the caps or of 1/30 s; only if "
+               "look-back-time is 0"},
+              &S::look_back, 0, 300, Mutable::ready)),
           enum_property<S>(
               {"on-silence", "On silence", "What happens if no detector looks at the frames any more"},
               on_silence_type(), &S::on_silence),
@@ -132,7 +139,7 @@ class Holding {
   static void install(GstCudaVisionFilterClass *klass) {
     parent_ = static_cast<GstBaseTransformClass *>(g_type_class_peek(GST_TYPE_CUDA_VISION_FILTER));
     klass->lets_nothing_pass = true;
-    klass->frames_held = [](GstCudaVisionFilter *filter) { return frames_held(filter); };
+    klass->time_held = time_held;
     auto *transform = GST_BASE_TRANSFORM_CLASS(klass);
     transform->start = GST_DEBUG_FUNCPTR(start);
     transform->stop = GST_DEBUG_FUNCPTR(stop);
@@ -147,13 +154,34 @@ class Holding {
   static constexpr std::size_t kMostEvents = 1024;  // the most events that wait behind held frames
 
   static RedactState &state_of(gpointer object) { return ElementClass<RedactElement>::state_of(object); }
-  static int frames_held(gpointer object) { return state_of(object).look_back; }
+
+  static constexpr guint64 kMostHeld = 256;  // frames
+  // The duration of a frame, for which the caps may have no rate.
+  static GstClockTime duration_in(const RedactState &state) {
+    const GstClockTime duration = state.frame_duration;
+    return duration > 0 ? duration : GST_SECOND / 30;
+  }
+  static GstClockTime held_by(const RedactState &state) {
+    const GstClockTime time = std::min<GstClockTime>(state.look_back_time, 60 * GST_SECOND);
+    return time > 0 ? time : std::min<guint64>(state.look_back, kMostHeld) * duration_in(state);
+  }
+  static GstClockTime time_held(GstCudaVisionFilter *filter, GstClockTime frame_duration) {
+    RedactState &state = state_of(filter);
+    state.frame_duration = frame_duration;
+    return held_by(state);
+  }
+  // Whether the first held frame has waited for look-back-time. The next frame would come a frame duration later.
+  static bool has_waited(const RedactState &state) {
+    const GstClockTime next = state.regions.span() + std::max<GstClockTime>(state.frame_duration, 1);
+    return static_cast<guint64>(state.line.frames()) > kMostHeld || next > held_by(state);
+  }
 
   static gboolean start(GstBaseTransform *transform) {
     RedactState &state = state_of(transform);
     {
       const ObjectLock lock(transform);
       state.look_back = state.settings()->look_back;
+      state.look_back_time = state.settings()->look_back_time;
     }
     return parent_->start(transform);
   }
@@ -205,11 +233,11 @@ class Holding {
   static GstFlowReturn give_frame(GstBaseTransform *transform, GstBuffer **output) {
     RedactState &state = state_of(transform);
     pass_events(transform);
-    if (state.line.frames() <= frames_held(transform)) return GST_FLOW_OK;
+    if (state.line.frames() == 0 || !has_waited(state)) return GST_FLOW_OK;
     return process_first(transform, false, output);
   }
 
-  // Processes the first held frame. whole: hides all of it, because it has not waited for look-back frames after it.
+  // Processes the first held frame. whole: hides all of it, because it has not waited for look-back-time.
   static GstFlowReturn process_first(GstBaseTransform *transform, bool whole, GstBuffer **output) {
     RedactState &state = state_of(transform);
     GstBuffer *frame = state.line.take_frame();
@@ -312,7 +340,10 @@ class Holding {
   // Asks upstream for as many more buffers as frames are held: with a smaller pool, it would wait for the held ones.
   static gboolean propose_allocation(GstBaseTransform *transform, GstQuery *decided, GstQuery *query) {
     const gboolean answered = parent_->propose_allocation(transform, decided, query);
-    const auto held = static_cast<guint>(frames_held(transform));
+    const RedactState &state = state_of(transform);
+    const GstClockTime duration = duration_in(state);
+    const auto held =
+        static_cast<guint>(std::min<guint64>((held_by(state) + duration - 1) / duration, kMostHeld));
     if (held == 0) return answered;
     const guint count = gst_query_get_n_allocation_pools(query);
     for (guint i = 0; i < count; ++i) {

@@ -57,6 +57,8 @@ class HiddenRegions {
   void drop_last() { frames_.pop_back(); }
   // Removes all frames.
   void drop_all() { frames_.clear(); }
+  // The time from the oldest frame to the last one.
+  GstClockTime span() const { return frames_.empty() ? 0 : frames_.back().time - frames_.front().time; }
   // Removes the oldest frame, and returns what is hidden in it.
   HiddenFrame leave();
 

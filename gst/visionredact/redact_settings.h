@@ -19,7 +19,8 @@ struct RedactSettings : RedactParams {
   std::optional<std::string> type;
   ColorText fill_color = "black";
   double hold = 1, timeout = 2;  // seconds
-  int look_back = 0;             // frames
+  guint64 look_back_time = 0;    // nanoseconds
+  int look_back = 0;             // frames; only if look_back_time is 0
   OnSilence on_silence = OnSilence::hide_all;
   bool masks = true, drop_pictures = true;
 

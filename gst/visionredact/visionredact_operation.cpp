@@ -55,7 +55,7 @@ void VisionRedactOperation::warn(const Job &job) {
     state_.warn_once(
         "crowd",
         "A frame has more than 256 boxes, or more than 512 objects or 1,024 places are to be hidden: "
-        "frames are hidden as a whole. Let the detector find less, set `type`, or lower look-back");
+        "frames are hidden as a whole. Let the detector find less, set `type`, or lower look-back-time");
   if (settings_.is_every_type()) return;
   collect_boxes(job.buffer, *job.execution.stop, &boxes_);
   state_.warn_once("type", awaited_.take(job.buffer, boxes_, "type", *settings_.type));

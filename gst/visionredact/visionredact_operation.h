@@ -22,7 +22,9 @@ namespace cudavision {
 struct RedactState : ElementState<RedactSettings> {
   using ElementState::ElementState;
 
-  std::atomic<int> look_back = 0;  // the property at the last start
+  std::atomic<int> look_back = 0;                // the property at the last start
+  std::atomic<GstClockTime> look_back_time = 0;  // also
+  std::atomic<GstClockTime> frame_duration = 0;  // by the caps, or 0
   HiddenRegions regions;
   LookBack line;
   HiddenFrame hidden;  // what is hidden in the frame that is processed

@@ -215,7 +215,7 @@ TEST_F(CudaVisionRedact, too_many_boxes_hide_the_whole_frame) {
 
 // The boxes of a frame with too many boxes are not searched for in the frames before it.
 TEST_F(CudaVisionRedact, too_many_boxes_hide_the_frames_that_are_held) {
-  Stream stream("look-back=3", bright("NV12", {64, 48}));
+  Stream stream("look-back-time=300000000", bright("NV12", {64, 48}));
   for (int i = 0; i < 3; ++i) stream.push(stream.frame({}));
   stream.push(stream.frame(std::vector<Box>(300, Box{5, 5, 2, 2})));
   EXPECT_TRUE(gst_harness_push_event(stream.harness().get(), gst_event_new_eos()));
@@ -244,7 +244,7 @@ TEST_F(CudaVisionRedact, objects_are_followed_while_inverse_is_set) {
 }
 
 TEST_F(CudaVisionRedact, on_silence_holds_for_frames_that_are_held) {
-  Stream stream("look-back=2 on-silence=pass", bright("NV12", {64, 48}));
+  Stream stream("look-back-time=200000000 on-silence=pass", bright("NV12", {64, 48}));
   for (int i = 0; i < 3; ++i) stream.push(stream.unmarked());
   EXPECT_TRUE(stream.hides(stream.pull(), {}));
   gst_util_set_object_arg(G_OBJECT(stream.element()), "on-silence", "hide-all");
@@ -267,7 +267,7 @@ TEST_F(CudaVisionRedact, too_many_objects_hide_the_whole_frame) {
 
 TEST_F(CudaVisionRedact, frames_held_while_type_inverse_or_shape_change_are_hidden_as_a_whole) {
   for (const auto &[name, value] : {std::pair{"inverse", "true"}, {"type", "person"}, {"shape", "ellipse"}}) {
-    Stream stream("look-back=2", bright("NV12", {64, 48}));
+    Stream stream("look-back-time=200000000", bright("NV12", {64, 48}));
     for (int i = 0; i < 3; ++i) stream.push(stream.frame({{10, 10, 12, 16}}));
     EXPECT_TRUE(stream.hides(stream.pull(), {{10, 10, 12, 16}}));
     gst_util_set_object_arg(G_OBJECT(stream.element()), name, value);
@@ -309,7 +309,7 @@ TEST_F(CudaVisionRedact, ellipse_covers_the_way_of_a_lost_object) {
 
 // With `inverse`, a guessed box would show more of the frame, so only boxes of the frame are used.
 TEST_F(CudaVisionRedact, inverse_shows_only_boxes_that_the_frame_has) {
-  Stream stream("inverse=true look-back=2 type=person", bright("GRAY8", {64, 48}));
+  Stream stream("inverse=true look-back-time=200000000 type=person", bright("GRAY8", {64, 48}));
   const auto shows = [&](const Owned<GstBuffer> &out, const std::vector<Region> &boxes) {
     RedactParams params;
     params.inverse = true;
@@ -333,7 +333,7 @@ TEST_F(CudaVisionRedact, inverse_shows_only_boxes_that_the_frame_has) {
 // The detector analyses every third frame, and the tracker predicts places that are too far away.
 TEST_F(CudaVisionRedact, what_a_tracker_predicts_is_hidden_and_ends_no_hold) {
   for (const bool looks_back : {false, true}) {
-    Stream stream(looks_back ? "look-back=3" : "", bright("NV12", {64, 48}));
+    Stream stream(looks_back ? "look-back-time=300000000" : "", bright("NV12", {64, 48}));
     stream.push(stream.frame({{10, 10, 12, 16}}, 5));
     for (const double x : {20., 30.}) stream.push(stream.predicted({x, 10, 12, 16}, 5));
     stream.push(stream.frame({{16, 10, 12, 16}}, 5));
@@ -406,7 +406,7 @@ TEST_F(CudaVisionRedact, an_id_that_jumps_again_ends_no_hold) {
 
 // The box jumps away for three frames and back, so the object may have been at its place all the time.
 TEST_F(CudaVisionRedact, look_back_hides_an_object_whose_box_was_away) {
-  Stream stream("hold=0 look-back=12", bright("NV12", {100, 48}));
+  Stream stream("hold=0 look-back-time=1200000000", bright("NV12", {100, 48}));
   for (int i = 0; i < 6; ++i) stream.push(stream.frame({{10, 10, 20, 30}}, 7));
   for (int i = 0; i < 3; ++i) stream.push(stream.frame({{60, 10, 20, 30}}, 7));
   stream.push(stream.frame({{10, 10, 20, 30}}, 7));
@@ -419,7 +419,7 @@ TEST_F(CudaVisionRedact, look_back_hides_an_object_whose_box_was_away) {
 
 // The box with the id comes back to its old place, so that another object is nearer to it than the object found last.
 TEST_F(CudaVisionRedact, look_back_hides_the_way_of_an_id_that_jumps) {
-  Stream stream("hold=0 look-back=8", bright("NV12", {100, 48}));
+  Stream stream("hold=0 look-back-time=800000000", bright("NV12", {100, 48}));
   const auto look = [&](double x) { stream.push(stream.frame({{x, 10, 20, 30}}, 7)); };
   const auto pause = [&] { stream.push(stream.unmarked()); };
   for (int i = 0; i < 6; ++i) look(10);
@@ -483,7 +483,7 @@ TEST_F(CudaVisionRedact, held_object_survives_flushes_jumps_and_new_caps) {
 // --- frames that are held back ---
 
 TEST_F(CudaVisionRedact, look_back_hides_an_object_before_it_was_found_and_loses_no_frame) {
-  Stream stream("look-back=3 hold=0", bright("NV12", {64, 48}));
+  Stream stream("look-back-time=300000000 hold=0", bright("NV12", {64, 48}));
   std::vector<std::vector<Box>> boxes(9);
   boxes[4] = {{20, 10, 12, 16}};
   boxes[5] = {{22, 10, 12, 16}};
@@ -510,7 +510,8 @@ TEST_F(CudaVisionRedact, look_back_hides_an_object_before_it_was_found_and_loses
 
 TEST_F(CudaVisionRedact, look_back_hides_an_object_between_two_frames_that_have_it) {
   for (const bool is_held : {true, false}) {
-    Stream stream(is_held ? "look-back=3 hold=2" : "look-back=3 hold=0", bright("NV12", {64, 48}));
+    Stream stream(is_held ? "look-back-time=300000000 hold=2" : "look-back-time=300000000 hold=0",
+                  bright("NV12", {64, 48}));
     stream.push(stream.frame({{10, 10, 12, 16}}, 4));
     stream.push(stream.frame({}));
     stream.push(stream.frame({{18, 14, 12, 16}}, 4));
@@ -526,7 +527,7 @@ TEST_F(CudaVisionRedact, look_back_hides_an_object_between_two_frames_that_have_
 // The detector looks at every tenth frame, and `hold` is shorter than that.
 TEST_F(CudaVisionRedact, look_back_hides_an_object_between_two_looks) {
   for (const guint64 track : {guint64{0}, guint64{4}}) {
-    Stream stream("look-back=25 hold=0", bright("GRAY8", {300, 100}));
+    Stream stream("look-back-time=2500000000 hold=0", bright("GRAY8", {300, 100}));
     for (int n = 0, out = 0; n < 75; ++n) {
       stream.push(n % 10 == 0 ? stream.frame({{20.0 + n, 10, 40, 80}}, track) : stream.unmarked());
       const Owned<GstBuffer> left = stream.pull();
@@ -543,7 +544,7 @@ TEST_F(CudaVisionRedact, look_back_hides_an_object_between_two_looks) {
 std::vector<int> frames_that_show_a_newcomer(const std::string &properties, int last, double x, double width,
                                              bool is_newcomer_first, guint64 track, int missed = -1) {
   constexpr int kFound = 30, kLookBack = 15;
-  Stream stream("look-back=15 " + properties, bright("GRAY8", {600, 200}));
+  Stream stream("look-back-time=1500000000 " + properties, bright("GRAY8", {600, 200}));
   std::vector<int> frames;
   for (int n = 0, out = 0; n < kFound + kLookBack; ++n) {
     std::vector<Box> boxes;
@@ -593,7 +594,7 @@ TEST_F(CudaVisionRedact, look_back_hides_all_of_somebody_whose_first_box_is_wron
   for (const Box &first : {Box{100, 40, 40, 40}, {113, 40, 40, 80}, {100, 70, 40, 50}})
     for (const guint64 track : {guint64{0}, guint64{4}})
       for (const double speed : {0., 4.}) {
-        Stream stream("look-back=15", bright("GRAY8", {300, 160}));
+        Stream stream("look-back-time=1500000000", bright("GRAY8", {300, 160}));
         std::vector<int> seen;
         for (int n = 0, out = 0; n < kFound + kLookBack; ++n) {
           const Box &box = n == kFound ? first : body;
@@ -616,7 +617,7 @@ TEST_F(CudaVisionRedact, look_back_hides_all_of_somebody_whose_first_box_is_wron
 
 // Whoever is lost for longer than `hold` and has no id is forgotten.
 TEST_F(CudaVisionRedact, many_short_boxes_are_not_too_many_objects) {
-  Stream stream("look-back=200 hold=0", bright("GRAY8", {200, 100}));
+  Stream stream("look-back-time=20000000000 hold=0", bright("GRAY8", {200, 100}));
   for (int n = 0; n < 220; ++n) {
     std::vector<Box> boxes;
     for (int i = 0; i < 3; ++i) boxes.push_back({n % 99 * 2.0, n / 99 * 4 + 30.0 * i, 1, 1});
@@ -816,7 +817,7 @@ TEST_F(CudaVisionRedact, look_back_changes_at_the_next_start) {
 }
 
 TEST_F(CudaVisionRedact, frames_that_leave_too_early_are_hidden_as_a_whole) {
-  Stream stream("look-back=2", bright("NV12", {64, 48}));
+  Stream stream("look-back-time=200000000", bright("NV12", {64, 48}));
   stream.push(stream.frame({}));
   stream.push(stream.frame({}));
   EXPECT_EQ(stream.pull(), nullptr);
@@ -829,7 +830,7 @@ TEST_F(CudaVisionRedact, frames_that_leave_too_early_are_hidden_as_a_whole) {
 }
 
 TEST_F(CudaVisionRedact, flush_and_stop_let_held_frames_go) {
-  Stream stream("look-back=2", bright("NV12", {64, 48}));
+  Stream stream("look-back-time=200000000", bright("NV12", {64, 48}));
   stream.push(stream.frame({}));
   stream.harness().flush();
   EXPECT_EQ(stream.pull(), nullptr);
@@ -838,7 +839,7 @@ TEST_F(CudaVisionRedact, flush_and_stop_let_held_frames_go) {
 }
 
 TEST_F(CudaVisionRedact, tags_between_held_frames_outlive_a_flush) {
-  Stream stream("look-back=1", bright("NV12", {64, 48}));
+  Stream stream("look-back-time=100000000", bright("NV12", {64, 48}));
   stream.push(stream.frame({}));
   gst_harness_push_event(stream.harness().get(),
                          gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "held", nullptr)));
@@ -852,7 +853,7 @@ TEST_F(CudaVisionRedact, tags_between_held_frames_outlive_a_flush) {
 }
 
 TEST_F(CudaVisionRedact, events_keep_their_places_between_held_frames) {
-  Stream stream("look-back=1", bright("NV12", {64, 48}));
+  Stream stream("look-back-time=100000000", bright("NV12", {64, 48}));
   stream.push(stream.frame({}));
   while (GstEvent *event = gst_harness_try_pull_event(stream.harness().get())) gst_event_unref(event);
   gst_harness_push_event(stream.harness().get(), gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM,
@@ -867,7 +868,7 @@ TEST_F(CudaVisionRedact, events_keep_their_places_between_held_frames) {
 
 // A video that is muted sends gaps and no frames: nothing is held then.
 TEST_F(CudaVisionRedact, gaps_let_held_frames_go_and_events_are_bounded) {
-  Stream stream("look-back=3", bright("NV12", {64, 48}));
+  Stream stream("look-back-time=300000000", bright("NV12", {64, 48}));
   stream.push(stream.frame({}));
   EXPECT_EQ(stream.pull(), nullptr);
   while (GstEvent *event = gst_harness_try_pull_event(stream.harness().get())) gst_event_unref(event);
@@ -886,10 +887,49 @@ TEST_F(CudaVisionRedact, gaps_let_held_frames_go_and_events_are_bounded) {
   EXPECT_EQ(gst_harness_events_in_queue(stream.harness().get()), 3000u);
 }
 
-TEST_F(CudaVisionRedact, held_frames_add_to_the_latency_and_to_the_buffers_of_a_pool) {
-  Stream stream("look-back=4", bright("NV12", {64, 48}));
-  gst_harness_set_upstream_latency(stream.harness().get(), 7 * GST_MSECOND);
-  EXPECT_EQ(gst_harness_query_latency(stream.harness().get()), 7 * GST_MSECOND + 4 * kFrame);
+// The latency that a stream has before its caps are known, with the caps, and after frames at these times in seconds.
+void expect_latency(const std::string &properties, GstClockTime at_first, GstClockTime by_caps,
+                    const std::vector<guint64> &times) {
+  Harness harness("cudavisionredact " + properties);
+  gst_harness_set_upstream_latency(harness.get(), 7 * GST_MSECOND);
+  EXPECT_EQ(gst_harness_query_latency(harness.get()), 7 * GST_MSECOND + at_first) << properties;
+  const VideoFrame picture = bright("NV12", {64, 48});
+  gst_harness_set_src_caps(harness.get(), Stream::caps(picture).release());
+  const Owned<GstMessage> message = take_message(harness.element(), GST_MESSAGE_LATENCY);
+  EXPECT_EQ(message != nullptr, at_first != by_caps) << properties;
+  for (const guint64 time : times) {
+    Owned<GstBuffer> frame = picture.buffer();
+    GST_BUFFER_PTS(frame.get()) = time * GST_SECOND;
+    EXPECT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+  }
+  EXPECT_EQ(gst_harness_query_latency(harness.get()), 7 * GST_MSECOND + by_caps) << properties;
+}
+
+// Frames that pause or come seldom do not change it: sinks would have to wait anew.
+TEST_F(CudaVisionRedact, look_back_time_is_a_constant_part_of_the_latency) {
+  expect_latency("look-back-time=400000000", 400 * GST_MSECOND, 400 * GST_MSECOND, {0, 3600, 7200});
+  expect_latency("look-back-time=400000000 look-back=9", 400 * GST_MSECOND, 400 * GST_MSECOND, {});
+  expect_latency("look-back=3", 100 * GST_MSECOND - 1, 3 * kFrame, {0, 3600, 7200});
+  expect_latency("look-back=300", 256 * (GST_SECOND / 30), 256 * kFrame, {});
+  expect_latency("look-back-time=18446744073709551615", 60 * GST_SECOND, 60 * GST_SECOND, {});
+}
+
+// A frame leaves before it has waited for longer than was promised, also if the time is no multiple of its duration.
+TEST_F(CudaVisionRedact, a_frame_waits_for_look_back_time_and_at_most_for_256_frames) {
+  for (const auto &[time, held] : {std::pair{"0", 0u},
+                                   {"99000000", 0u},
+                                   {"100000000", 1u},
+                                   {"399000000", 3u},
+                                   {"400000000", 4u},
+                                   {"60000000000", 256u}}) {
+    Stream stream(std::string("on-silence=pass look-back-time=") + time, bright("GRAY8", {8, 8}));
+    for (int i = 0; i < 300; ++i) stream.push(stream.unmarked());
+    EXPECT_EQ(gst_harness_buffers_in_queue(stream.harness().get()), 300u - held) << time;
+  }
+}
+
+TEST_F(CudaVisionRedact, held_frames_add_to_the_buffers_of_a_pool) {
+  Stream stream("look-back-time=350000000", bright("NV12", {64, 48}));
   const Owned<GstCaps> caps = Stream::caps(stream.picture());
   GstQuery *query = gst_query_new_allocation(caps.get(), TRUE);
   GstPad *source = gst_pad_get_peer(stream.harness().get()->srcpad);
@@ -902,18 +942,6 @@ TEST_F(CudaVisionRedact, held_frames_add_to_the_latency_and_to_the_buffers_of_a_
   EXPECT_EQ(most, 0u);
   gst_query_unref(query);
   gst_object_unref(source);
-}
-
-// Cameras often pause after their first frame. If that counted as the distance of frames, sinks would wait too long.
-TEST_F(CudaVisionRedact, a_long_gap_at_the_beginning_does_not_count_as_the_distance_of_frames) {
-  Stream stream("look-back=1", bright("NV12", {64, 48}));  // the second frame lets the first one go
-  gst_harness_set_upstream_latency(stream.harness().get(), 0);
-  for (const GstClockTime time : {GstClockTime{0}, GstClockTime{3600}, GstClockTime{7200}}) {
-    Owned<GstBuffer> frame = stream.frame({});
-    GST_BUFFER_PTS(frame.get()) = time * GST_SECOND;
-    stream.push(std::move(frame));
-    EXPECT_EQ(gst_harness_query_latency(stream.harness().get()), kFrame) << time;
-  }
 }
 
 // --- a detector that falls silent ---

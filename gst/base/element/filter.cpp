@@ -13,7 +13,6 @@
 #include "gst/base/device/context_sharing.h"
 #include "gst/base/device/launch_turn.h"
 #include "gst/base/element/filter_properties.h"
-#include "gst/base/element/frame_pusher.h"
 #include "gst/base/element/promised_latency.h"
 #include "gst/base/element/push_only.h"
 #include "gst/base/element/session.h"
@@ -34,7 +33,6 @@ struct FilterState {
   ContextSharing sharing;
   Punctuality punctuality;
   PromisedLatency latency;
-  FramePusher pusher;
   StopFlag stop;  // set while the element flushes or stops; read by the work on a frame
   std::atomic<GstClockTime> processing_time = 0;  // of the last frame
   SharedSession session;
@@ -45,7 +43,6 @@ struct FilterState {
   Continuity continuity;
   ShownShape shape;
   ValidSettings<GrayRange> gray_range;
-  GstEvent *waiting_caps = nullptr;  // a caps event to send when no downstream element holds a frame
   // Reset at each start.
   struct Run {
     int wanted_device = -1;   // cuda-device-id at the start
@@ -66,21 +63,8 @@ const StopFlag &stop_flag_of(GstBaseTransform *filter) {
 
 }  // namespace cudavision
 
-using cudavision::ActiveBackend;
-using cudavision::Backend;
-using cudavision::BackendChoice;
-using cudavision::catch_bad_alloc;
-using cudavision::DeviceContext;
-using cudavision::FramePath;
-using cudavision::GrayRange;
-using cudavision::MappedFrame;
-using cudavision::ObjectSettings;
-using cudavision::Punctuality;
-using cudavision::Region;
-using cudavision::Session;
-using cudavision::Status;
-using cudavision::StopReason;
-using Properties = cudavision::FilterProperties;
+using namespace cudavision;
+using Properties = FilterProperties;
 
 #define GST_CUDA_VISION_FILTER(object) \
   G_TYPE_CHECK_INSTANCE_CAST(object, GST_TYPE_CUDA_VISION_FILTER, GstCudaVisionFilter)
@@ -121,7 +105,7 @@ void post_error(GstCudaVisionFilter *filter, const char *what, const Status &sta
 // memory left, posts an error and returns `failed`. `body` computes with StandardArithmetic.
 template <typename Result, typename Body>
 Result protect(GstCudaVisionFilter *filter, Result failed, const Body &body) {
-  const cudavision::StandardArithmetic arithmetic;
+  const StandardArithmetic arithmetic;
   Result result = failed;
   const Status status = catch_bad_alloc([&] {
     result = body();
@@ -131,13 +115,16 @@ Result protect(GstCudaVisionFilter *filter, Result failed, const Body &body) {
   return result;
 }
 
-// Posts a latency message when the element begins to hold frames back for longer, or for a much shorter time.
-void promise_held(GstCudaVisionFilter *filter) {
-  const auto *klass = GST_CUDA_VISION_FILTER_GET_CLASS(filter);
-  if (klass->frames_held == nullptr) return;
-  const auto frames = static_cast<std::size_t>(klass->frames_held(filter));
-  if (filter->state->latency.hold(filter->state->frame_distance.of_frames(frames)))
-    gst_element_post_message(GST_ELEMENT(filter), gst_message_new_latency(GST_OBJECT(filter)));
+// Tells the pipeline that the element promises another latency.
+void post_latency(GstCudaVisionFilter *filter) {
+  gst_element_post_message(GST_ELEMENT(filter), gst_message_new_latency(GST_OBJECT(filter)));
+}
+
+// Promises the time for which frames are held back, if each lasts frame_duration (0: unknown).
+void promise_held(GstCudaVisionFilter *filter, GstClockTime frame_duration) {
+  const GstCudaVisionFilterClass *klass = GST_CUDA_VISION_FILTER_GET_CLASS(filter);
+  if (klass->time_held != nullptr && filter->state->latency.hold(klass->time_held(filter, frame_duration)))
+    post_latency(filter);
 }
 
 // --- starting and stopping ---
@@ -158,16 +145,12 @@ bool prepared(GstCudaVisionFilter *filter, Status (*function)(GstCudaVisionFilte
 }
 
 gboolean start_filter(GstCudaVisionFilter *filter) {
-  cudavision::FilterState &state = *filter->state;
+  FilterState &state = *filter->state;
   const GstCudaVisionFilterClass *klass = GST_CUDA_VISION_FILTER_GET_CLASS(filter);
-  const auto make_operation = [filter, klass](const cudavision::Site &site,
-                                              std::unique_ptr<cudavision::Operation> *operation) {
+  const auto make_operation = [filter, klass](const Site &site, std::unique_ptr<Operation> *operation) {
     return klass->make_operation(filter, site, operation);
   };
-  for (const StopReason reason : {StopReason::stop, StopReason::flush}) {
-    state.stop.withdraw(reason);
-    state.pusher.resume(reason);
-  }
+  for (const StopReason reason : {StopReason::stop, StopReason::flush}) state.stop.withdraw(reason);
   if (!prepared(filter, klass->check_settings, "The properties cannot be used") ||
       !prepared(filter, klass->load_files, "A file cannot be used"))
     return FALSE;
@@ -200,7 +183,7 @@ gboolean start_filter(GstCudaVisionFilter *filter) {
   state.continuity.restart();
   state.shape.restart();
   state.latency.restart();
-  state.punctuality.forget_sink();
+  promise_held(filter, 0);
   state.session.set(
       std::make_shared<Session>(std::move(context), make_operation, &state.stop, settings.luma_range));
   set_active_backend(filter, cuda ? ActiveBackend::cuda : ActiveBackend::cpu);
@@ -214,11 +197,9 @@ gboolean start(GstBaseTransform *transform) {
 
 gboolean stop(GstBaseTransform *transform) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
-  cudavision::FilterState &state = *filter->state;
-  state.pusher.end();
+  FilterState &state = *filter->state;
   {
-    const cudavision::StreamLock lock(transform);
-    gst_clear_event(&state.waiting_caps);
+    const StreamLock lock(transform);
     if (const std::shared_ptr<Session> session = state.session.get(); session)
       protect(filter, FALSE, [&] { return session->end(), TRUE; });
     state.session.set(nullptr);
@@ -233,32 +214,42 @@ gboolean stop(GstBaseTransform *transform) {
 // start: backend and cuda-device-id may still change in READY.
 GstStateChangeReturn change_state(GstElement *element, GstStateChange transition) {
   auto *filter = GST_CUDA_VISION_FILTER(element);
-  cudavision::FilterState &state = *filter->state;
+  FilterState &state = *filter->state;
   if (transition == GST_STATE_CHANGE_NULL_TO_READY) {
     const ObjectSettings settings = Properties::snapshot(filter);
     if (settings.backend != BackendChoice::cpu)
       (void)catch_bad_alloc([&] { return state.sharing.find(element, settings.cuda_device_id); });
   }
   // Gives up the frame that is being processed: the state change would wait for it.
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
-    state.pusher.interrupt(StopReason::stop);
-    state.stop.request(StopReason::stop);
-  }
-  if (transition == GST_STATE_CHANGE_PLAYING_TO_PAUSED || transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING)
-    state.pusher.set_paused(transition == GST_STATE_CHANGE_PLAYING_TO_PAUSED);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) state.stop.request(StopReason::stop);
   const GstStateChangeReturn result =
       GST_ELEMENT_CLASS(gst_cuda_vision_filter_parent_class)->change_state(element, transition);
   if (transition == GST_STATE_CHANGE_READY_TO_NULL) state.sharing.release();
   return result;
 }
 
-cudavision::Size frame_size(const GstCudaVisionFilter *filter) {
-  cudavision::FilterState &state = *filter->state;
+// --- caps ---
+
+// Depends on the active backend after the start, and on the requested backend before it.
+bool takes_cuda_memory(GstCudaVisionFilter *filter) {
+  const ObjectSettings settings = Properties::snapshot(filter);
+  return settings.active_backend == ActiveBackend::none ? settings.backend != BackendChoice::cpu
+                                                        : settings.active_backend == ActiveBackend::cuda;
+}
+
+GstCaps *transform_caps(GstBaseTransform *transform, GstPadDirection, GstCaps *caps, GstCaps *wanted) {
+  GstCaps *result =
+      takes_cuda_memory(GST_CUDA_VISION_FILTER(transform)) ? gst_caps_ref(caps) : in_system_memory(caps);
+  return restricted_to(result, wanted);
+}
+
+Size frame_size(const GstCudaVisionFilter *filter) {
+  FilterState &state = *filter->state;
   return {GST_VIDEO_INFO_WIDTH(&state.info), GST_VIDEO_INFO_HEIGHT(&state.info)};
 }
 
 gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps) {
-  cudavision::FilterState &state = *filter->state;
+  FilterState &state = *filter->state;
   GstVideoInfo info;
   if (!gst_video_info_from_caps(&info, caps)) {
     GST_ERROR_OBJECT(filter, "no video in caps %" GST_PTR_FORMAT, caps);
@@ -283,20 +274,19 @@ gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps)
                    session.backend() == Backend::cuda ? "CUDA" : "the CPU");
   state.info = info;
   state.run.logged_path.reset();
-  const GstClockTime frame_duration =
-      cudavision::frame_duration(GST_VIDEO_INFO_FPS_N(&info), GST_VIDEO_INFO_FPS_D(&info));
-  state.punctuality.restart(frame_duration);
-  state.frame_distance.set_frame_duration(frame_duration);
-  promise_held(filter);
+  const GstClockTime duration = frame_duration(GST_VIDEO_INFO_FPS_N(&info), GST_VIDEO_INFO_FPS_D(&info));
+  state.punctuality.restart(duration);
+  state.latency.set_frame_duration(duration);
+  promise_held(filter, duration);
+  state.frame_distance.set_frame_duration(duration);
   const ObjectSettings settings = Properties::snapshot(filter);
-  const Status status = session.negotiate(info, cudavision::asks_for_cuda_memory(caps), settings);
+  const Status status = session.negotiate(info, asks_for_cuda_memory(caps), settings);
   state.run.frames_are_too_small = status.code() == Status::Code::too_small;
   if (status.ok()) state.run.has_fitting_caps = true;
   if (status.ok()) return TRUE;
   // Accept frames whose region is too small if an edge of the frame ends the region, or if frames of earlier caps could
   // be processed: a sender may adapt the frame size to the network, and the size may change again.
-  const bool may_pass =
-      cudavision::depends_on_frame(settings, frame_size(filter)) || state.run.has_fitting_caps;
+  const bool may_pass = depends_on_frame(settings, frame_size(filter)) || state.run.has_fitting_caps;
   if (may_pass && state.run.frames_are_too_small) return TRUE;
   post_error(filter, "Frames of this size cannot be processed", status, __LINE__);
   return FALSE;
@@ -310,15 +300,15 @@ gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
   return protect(filter, FALSE, [&] { return take_caps(filter, *session, caps); });
 }
 
-// --- frames ---
+// --- a frame ---
 
 // The time in seconds, as text with `decimals` digits after the point.
 std::string seconds(GstClockTime time, int decimals) {
-  return cudavision::text_of(static_cast<double>(time) / GST_SECOND, decimals, std::chars_format::fixed);
+  return text_of(static_cast<double>(time) / GST_SECOND, decimals, std::chars_format::fixed);
 }
 
 void before_transform(GstBaseTransform *transform, GstBuffer *buffer) {
-  const GstClockTime time = cudavision::to_stream_time(transform->segment, GST_BUFFER_PTS(buffer));
+  const GstClockTime time = to_stream_time(transform->segment, GST_BUFFER_PTS(buffer));
   if (GST_CLOCK_TIME_IS_VALID(time)) gst_object_sync_values(GST_OBJECT(transform), time);
 }
 
@@ -327,11 +317,11 @@ void post_message(GstCudaVisionFilter *filter, Session &session, GstBuffer *buff
   const GstClockTime pts = GST_BUFFER_PTS(buffer);
   const GstElementFactory *factory = gst_element_get_factory(GST_ELEMENT(filter));  // null after g_object_new
   const char *name = factory != nullptr ? GST_OBJECT_NAME(factory) : G_OBJECT_TYPE_NAME(filter);
-  GstStructure *structure = gst_structure_new(
-      name, "timestamp", G_TYPE_UINT64, pts, "stream-time", G_TYPE_UINT64,
-      cudavision::to_stream_time(segment, pts), "running-time", G_TYPE_UINT64,
-      cudavision::to_running_time(segment, pts), "duration", G_TYPE_UINT64, GST_BUFFER_DURATION(buffer),
-      "processing-time", G_TYPE_UINT64, filter->state->processing_time.load(), nullptr);
+  GstStructure *structure =
+      gst_structure_new(name, "timestamp", G_TYPE_UINT64, pts, "stream-time", G_TYPE_UINT64,
+                        to_stream_time(segment, pts), "running-time", G_TYPE_UINT64,
+                        to_running_time(segment, pts), "duration", G_TYPE_UINT64, GST_BUFFER_DURATION(buffer),
+                        "processing-time", G_TYPE_UINT64, filter->state->processing_time.load(), nullptr);
   session.describe(structure);
   gst_element_post_message(GST_ELEMENT(filter), gst_message_new_element(GST_OBJECT(filter), structure));
 }
@@ -349,23 +339,23 @@ void refuse_region(GstCudaVisionFilter *filter, Session &session, const std::str
 
 // Returns false, and warns, if the region of interest lies outside the frame.
 bool has_region(GstCudaVisionFilter *filter, Session &session, const ObjectSettings &settings) {
-  const cudavision::Size frame = frame_size(filter);
-  const Region region = cudavision::region_of(settings, frame);
+  const Size frame = frame_size(filter);
+  const Region region = region_of(settings, frame);
   if (region.width > 0 && region.height > 0) return true;
   refuse_region(filter, session,
                 "roi-x and roi-y (" + std::to_string(settings.roi_x) + ", " + std::to_string(settings.roi_y) +
-                    ") lie outside the frame of " + cudavision::to_string(frame));
+                    ") lie outside the frame of " + to_string(frame));
   return false;
 }
 
 // If the CUDA memory of a frame belongs to another CUDA context, moves the element to that context. If cuda-device-id
 // forbids that, the element stays in its own context, and the frame is copied through system memory.
 Status follow_context(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer) {
-  cudavision::FilterState &state = *filter->state;
+  FilterState &state = *filter->state;
   const DeviceContext *ours = session.context();
-  GstCudaContext *theirs = cudavision::context_of(buffer);
-  if (ours == nullptr || theirs == nullptr || cudavision::same_context(theirs, ours->handle())) return {};
-  if (state.run.wanted_device >= 0 && cudavision::device_of(theirs) != state.run.wanted_device) return {};
+  GstCudaContext *theirs = context_of(buffer);
+  if (ours == nullptr || theirs == nullptr || same_context(theirs, ours->handle())) return {};
+  if (state.run.wanted_device >= 0 && device_of(theirs) != state.run.wanted_device) return {};
   std::shared_ptr<DeviceContext> context;
   CUDAVISION_TRY(DeviceContext::open(theirs, &context));
   GST_INFO_OBJECT(filter, "moving to the context of the frames on CUDA device %d", context->device_id());
@@ -374,14 +364,15 @@ Status follow_context(GstCudaVisionFilter *filter, Session &session, GstBuffer *
   return {};
 }
 
-// processed: set to false if the region, or each frame of these caps, is too small: the frame then passes unchanged.
+// is_timed: as for Session::process(). processed: set to false if the region, or each frame of these caps, is too
+// small: the frame then passes unchanged.
 GstFlowReturn process(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer,
-                      const ObjectSettings &settings, bool *processed) {
-  cudavision::FilterState &state = *filter->state;
+                      const ObjectSettings &settings, bool is_timed, bool *processed) {
+  FilterState &state = *filter->state;
   Status status = follow_context(filter, session, buffer);
   if (status.ok()) {
     status = session.prepare(settings);
-    const Region region = cudavision::region_of(settings, frame_size(filter));
+    const Region region = region_of(settings, frame_size(filter));
     *processed = status.code() != Status::Code::too_small ||
                  (is_whole(region, frame_size(filter)) && !state.run.frames_are_too_small);
     if (!*processed) refuse_region(filter, session, status.text());
@@ -390,7 +381,7 @@ GstFlowReturn process(GstCudaVisionFilter *filter, Session &session, GstBuffer *
   }
   if (status.ok()) {
     MappedFrame frame(buffer, state.info, settings.display, session.context());
-    if (!frame.mapped() && cudavision::context_of(buffer) != nullptr) {
+    if (!frame.mapped() && context_of(buffer) != nullptr) {
       GST_ELEMENT_ERROR(filter, RESOURCE, READ, ("The CUDA memory of a frame could not be mapped"),
                         ("%" GST_PTR_FORMAT, buffer));
       return GST_FLOW_ERROR;
@@ -402,18 +393,18 @@ GstFlowReturn process(GstCudaVisionFilter *filter, Session &session, GstBuffer *
           ("%" GST_PTR_FORMAT, buffer));
       return GST_FLOW_ERROR;
     }
-    status = session.process(frame, buffer, settings);
+    status = session.process(frame, buffer, settings, is_timed);
   }
   if (status.ok()) return GST_FLOW_OK;
-  if (status.code() == Status::Code::stopped) return state.pusher.when_interrupted();
+  if (status.code() == Status::Code::stopped) return GST_FLOW_FLUSHING;
   post_error(filter, "A frame could not be processed", status, __LINE__);
   return GST_FLOW_ERROR;
 }
 
 void log_frame(GstCudaVisionFilter *filter, const Session &session, GstBuffer *buffer) {
-  cudavision::FilterState &state = *filter->state;
+  FilterState &state = *filter->state;
   const FramePath &path = session.path();
-  if (path != state.run.logged_path) GST_DEBUG_OBJECT(filter, "%s", cudavision::describe(path).c_str());
+  if (path != state.run.logged_path) GST_DEBUG_OBJECT(filter, "%s", describe(path).c_str());
   state.run.logged_path = path;
   GST_LOG_OBJECT(filter, "frame at %" GST_TIME_FORMAT " took %" G_GUINT64_FORMAT " us%s",
                  GST_TIME_ARGS(GST_BUFFER_PTS(buffer)), state.processing_time / GST_USECOND,
@@ -428,7 +419,7 @@ void tell_of_threads(GstCudaVisionFilter *filter) {
 }
 
 void tell_of_shape(GstCudaVisionFilter *filter) {
-  cudavision::FilterState &state = *filter->state;
+  FilterState &state = *filter->state;
   const std::string complaint = state.shape.complaint(state.info, GST_BASE_TRANSFORM_SINK_PAD(filter));
   if (!complaint.empty()) GST_ELEMENT_WARNING(filter, STREAM, FORMAT, ("%s", complaint.c_str()), (nullptr));
 }
@@ -436,7 +427,7 @@ void tell_of_shape(GstCudaVisionFilter *filter) {
 // Warns, once after each start, of an interlaced frame in mixed video. Decoders declare video as mixed as soon as it
 // may have interlaced frames, and many such videos have only interlaced ones.
 void tell_of_fields(GstCudaVisionFilter *filter, GstBuffer *buffer) {
-  cudavision::FilterState &state = *filter->state;
+  FilterState &state = *filter->state;
   const bool has_fields = state.info.interlace_mode == GST_VIDEO_INTERLACE_MODE_MIXED &&
                           GST_BUFFER_FLAG_IS_SET(buffer, GST_VIDEO_BUFFER_FLAG_INTERLACED);
   if (!has_fields || std::exchange(state.run.told_of_fields, true)) return;
@@ -447,9 +438,10 @@ void tell_of_fields(GstCudaVisionFilter *filter, GstBuffer *buffer) {
 }
 
 GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer) {
-  cudavision::FilterState &state = *filter->state;
+  FilterState &state = *filter->state;
   ObjectSettings settings = Properties::snapshot(filter);
   state.run.stream_id.take_frame();
+  state.frame_distance.take(buffer);
   if (!state.continuity.continues(buffer, GST_BASE_TRANSFORM(filter)->segment,
                                   state.frame_distance.greatest_gap()))
     session.drop_history();
@@ -464,18 +456,14 @@ GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffe
   const GrayRange range = state.gray_range.take(filter, {settings.gray16_min, settings.gray16_max});
   settings.gray16_min = range.low, settings.gray16_max = range.high;
 
+  const bool is_timed = state.latency.begin_frame(GST_BASE_TRANSFORM_SINK_PAD(filter));
   const GstClockTime begin = gst_util_get_timestamp();
-  if (state.punctuality.sink_tells() && state.latency.drops(GST_BASE_TRANSFORM(filter), buffer))
-    return GST_BASE_TRANSFORM_FLOW_DROPPED;
   bool processed = true;
-  const GstFlowReturn result = process(filter, session, buffer, settings, &processed);
+  const GstFlowReturn result = process(filter, session, buffer, settings, is_timed, &processed);
   state.run.region_is_refused = state.run.region_is_refused || is_outside;
   if (result != GST_FLOW_OK || !processed) return result;
   state.processing_time = gst_util_get_timestamp() - begin;
-  promise_held(filter);
-  if (state.latency.take(state.processing_time, state.frame_distance.before(state.processing_time),
-                         settings.every_nth))
-    gst_element_post_message(GST_ELEMENT(filter), gst_message_new_latency(GST_OBJECT(filter)));
+  if (!session.left_pending() && state.latency.take(state.processing_time)) post_latency(filter);
   if (session.lacks_threads()) tell_of_threads(filter);
   tell_of_fields(filter, buffer);
   if (session.depends_on_shape()) tell_of_shape(filter);
@@ -492,73 +480,9 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   return protect(filter, GST_FLOW_ERROR, [&] { return take_frame(filter, *session, buffer); });
 }
 
-// Waits until the pusher has pushed all frames (FramePusher::wait()), then sends the caps that wait for this. Returns
-// GST_BASE_TRANSFORM_FLOW_DROPPED if a downstream element has held a frame for longer than a sink does.
-GstFlowReturn reach_next_element(GstCudaVisionFilter *filter) {
-  cudavision::FilterState &state = *filter->state;
-  if (!state.pusher.wait()) return GST_BASE_TRANSFORM_FLOW_DROPPED;
-  if (state.waiting_caps == nullptr) return GST_FLOW_OK;
-  if (state.pusher.is_interrupted()) return state.pusher.when_interrupted();
-  auto *transform = GST_BASE_TRANSFORM(filter);
-  if (GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)
-          ->sink_event(transform, std::exchange(state.waiting_caps, nullptr)))
-    return GST_FLOW_OK;
-  return GST_PAD_IS_FLUSHING(GST_BASE_TRANSFORM_SRC_PAD(transform)) ? GST_FLOW_FLUSHING
-                                                                    : GST_FLOW_NOT_NEGOTIATED;
-}
+// --- events ---
 
-GstFlowReturn submit_input_buffer(GstBaseTransform *transform, gboolean is_discont, GstBuffer *buffer) {
-  auto *filter = GST_CUDA_VISION_FILTER(transform);
-  cudavision::FilterState &state = *filter->state;
-  if (state.session.get()) state.frame_distance.take(buffer);  // otherwise start() may still set it
-  const bool agrees =
-      state.waiting_caps != nullptr || gst_pad_needs_reconfigure(GST_BASE_TRANSFORM_SRC_PAD(transform));
-  GstFlowReturn result = agrees ? reach_next_element(filter) : GST_FLOW_OK;
-  if (result == GST_FLOW_OK) {
-    result = GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)
-                 ->submit_input_buffer(transform, is_discont, buffer);
-  } else {
-    if (result == GST_BASE_TRANSFORM_FLOW_DROPPED) state.latency.tell_of_dropped(transform, buffer);
-    gst_buffer_unref(buffer);
-  }
-  if (result == GST_BASE_TRANSFORM_FLOW_DROPPED) state.pusher.note_gap();
-  return result;
-}
-
-// Whether to push frames on another thread, because a sink that waits for the clock would block a slow element and so
-// cost it frames. Not on CUDA, where the host has little work for a frame.
-bool needs_pusher(GstCudaVisionFilter *filter) {
-  auto *transform = GST_BASE_TRANSFORM(filter);
-  const std::shared_ptr<Session> session = filter->state->session.get();
-  return filter->state->latency.is_behind() && filter->state->punctuality.sink_tells() && session &&
-         session->backend() == Backend::cpu && gst_base_transform_is_qos_enabled(transform) &&
-         GST_CUDA_VISION_FILTER_GET_CLASS(filter)->frames_held == nullptr;
-}
-
-// If needs_pusher(), another thread pushes the frame while the element works on the next one.
-GstFlowReturn generate_output(GstBaseTransform *transform, GstBuffer **output) {
-  auto *filter = GST_CUDA_VISION_FILTER(transform);
-  cudavision::FramePusher &pusher = filter->state->pusher;
-  cudavision::PromisedLatency &latency = filter->state->latency;
-  GstFlowReturn result =
-      GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->generate_output(transform, output);
-  if (result == GST_FLOW_OK && *output != nullptr) {
-    const bool begins =
-        needs_pusher(filter) && pusher.begin(GST_BASE_TRANSFORM_SRC_PAD(transform), latency.longest_hold());
-    const bool is_pushed = begins || !pusher.wait();
-    if (!is_pushed) pusher.forget_gap();
-    result = is_pushed ? pusher.push(*output) : pusher.take_result();
-    if (result == GST_BASE_TRANSFORM_FLOW_DROPPED) latency.tell_of_dropped(transform, *output);
-    if (result != GST_FLOW_OK)
-      gst_clear_buffer(output);
-    else if (is_pushed)
-      *output = nullptr;
-  }
-  if (result == GST_BASE_TRANSFORM_FLOW_DROPPED) pusher.note_gap();
-  return result;
-}
-
-void forget_frames(cudavision::FilterState &state, Session &session) {
+void forget_frames(FilterState &state, Session &session) {
   state.frame_distance.restart();
   state.continuity.restart();
   session.drop_history();
@@ -567,7 +491,7 @@ void forget_frames(cudavision::FilterState &state, Session &session) {
 // Applies a serialised event to the frames that follow it. Not called without a session: then the element has not
 // started, and no frame follows the event.
 void follow_event(GstCudaVisionFilter *filter, Session &session, GstEvent *event) {
-  cudavision::FilterState &state = *filter->state;
+  FilterState &state = *filter->state;
   switch (GST_EVENT_TYPE(event)) {
     case GST_EVENT_FLUSH_STOP:
       state.run.frame_count = 0;
@@ -577,7 +501,7 @@ void follow_event(GstCudaVisionFilter *filter, Session &session, GstEvent *event
     case GST_EVENT_STREAM_START:
       if (!state.run.stream_id.changes(event)) return;
       if (session.has_history() && state.run.stream_id.take_turns())
-        GST_ELEMENT_WARNING(filter, STREAM, FAILED, ("%s", cudavision::StreamId::kTurns), (nullptr));
+        GST_ELEMENT_WARNING(filter, STREAM, FAILED, ("%s", StreamId::kTurns), (nullptr));
       forget_frames(state, session);
       return state.shape.begin_stream();
     case GST_EVENT_TAG:
@@ -591,130 +515,63 @@ void follow_event(GstCudaVisionFilter *filter, Session &session, GstEvent *event
   }
 }
 
-// Called if a frame is held downstream for longer than by a sink: queues the event behind it, and does what the base
-// class does. Caps wait for the next frame, as downstream must accept them. Takes the event if it returns true.
-bool push_behind_frame(GstCudaVisionFilter *filter, GstEvent *event) {
-  auto *transform = GST_BASE_TRANSFORM(filter);
-  cudavision::FilterState &state = *filter->state;
-  switch (GST_EVENT_TYPE(event)) {
-    case GST_EVENT_CAPS:
-      state.waiting_caps = event;
-      return true;
-    case GST_EVENT_SEGMENT:
-      gst_event_copy_segment(event, &transform->segment);
-      transform->have_segment = TRUE;
-      break;
-    case GST_EVENT_FLUSH_STOP:  // the held frame is refused downstream before the event arrives
-      gst_segment_init(&transform->segment, GST_FORMAT_UNDEFINED);
-      transform->have_segment = FALSE;
-      gst_base_transform_update_qos(transform, 1, -1, 0);  // forgets the lateness of earlier frames
-      break;
-    default:
-      break;
-  }
-  return state.pusher.push(event);
-}
-
 gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
-  cudavision::FilterState &state = *filter->state;
-  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START) {
-    state.pusher.interrupt(StopReason::flush);
-    state.stop.request(StopReason::flush);
-  }
-  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
-    state.stop.withdraw(StopReason::flush);
-    state.pusher.resume(StopReason::flush);
-  }
-  if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) gst_clear_event(&state.waiting_caps);
-  const bool is_serialized = GST_EVENT_IS_SERIALIZED(event);
-  bool is_next = true;
-  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP)
-    is_next = state.pusher.wait();
-  else if (is_serialized)
-    is_next = reach_next_element(filter) != GST_BASE_TRANSFORM_FLOW_DROPPED;
+  FilterState &state = *filter->state;
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START) state.stop.request(StopReason::flush);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) state.stop.withdraw(StopReason::flush);
   const auto follow = [&] {
     if (const std::shared_ptr<Session> session = state.session.get(); session)
       follow_event(filter, *session, event);
     return true;
   };
-  if ((is_serialized && !protect(filter, false, follow)) || (!is_next && !push_behind_frame(filter, event))) {
+  if (GST_EVENT_IS_SERIALIZED(event) && !protect(filter, false, follow)) {
     gst_event_unref(event);
     return FALSE;
   }
-  if (!is_next) return TRUE;
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->sink_event(transform, event);
 }
 
 // GStreamer itself skips late frames and posts a message for each. A frame that is worked on and still
 // arrives too late, again and again, is worth a warning: the pipeline asks for more than the machine can do.
+void tell_of_lateness(GstCudaVisionFilter *filter, GstEvent *qos) {
+  const auto lateness = filter->state->punctuality.too_late(qos);
+  if (!lateness) return;
+  const char *faster = GST_CUDA_VISION_FILTER_GET_CLASS(filter)->faster;
+  GST_ELEMENT_WARNING(
+      filter, CORE, CLOCK,
+      ("Every frame of the last %u s was late, the last one by %s s; this element takes %s s for a frame. In "
+       "live video, put \"queue leaky=downstream max-size-buffers=1\" before it and \"queue\" behind it. It "
+       "takes less %s%s%sfor smaller frames, a region of interest or a greater every-nth",
+       static_cast<unsigned>(Punctuality::kPatience / GST_SECOND),
+       seconds(static_cast<GstClockTime>(*lateness), 2).c_str(),
+       seconds(filter->state->processing_time, 4).c_str(), faster != nullptr ? "with " : "",
+       faster != nullptr ? faster : "", faster != nullptr ? ", " : ""),
+      (nullptr));
+}
+
 gboolean src_event(GstBaseTransform *transform, GstEvent *event) {
-  auto *filter = GST_CUDA_VISION_FILTER(transform);
-  cudavision::FilterState &state = *filter->state;
-  const bool is_latency = GST_EVENT_TYPE(event) == GST_EVENT_LATENCY,
-             is_reconfigure = GST_EVENT_TYPE(event) == GST_EVENT_RECONFIGURE;
-  if (state.latency.take_promise(event)) {  // replaced by this element's own, which contains it
-    gst_event_unref(event);
-    state.latency.tell_promise(transform);
-    return TRUE;
-  }
-  if (is_latency) state.latency.take_event(event);
-  if (is_reconfigure) {  // there may be another sink
-    state.latency.forget_sink();
-    state.punctuality.forget_sink();
-  }
-  if (GST_EVENT_TYPE(event) == GST_EVENT_QOS) {
-    state.latency.take_qos(GST_ELEMENT(filter), event);
-    if (const auto lateness = state.punctuality.too_late(event)) {
-      const char *faster = GST_CUDA_VISION_FILTER_GET_CLASS(filter)->faster;
-      GST_ELEMENT_WARNING(
-          filter, CORE, CLOCK,
-          ("Every frame of the last %u s was late, the last one by %s s; this element takes %s s for a "
-           "frame. It takes less %s%s%sfor smaller frames, a region of interest or a greater every-nth",
-           static_cast<unsigned>(Punctuality::kPatience / GST_SECOND),
-           seconds(static_cast<GstClockTime>(*lateness), 2).c_str(),
-           seconds(state.processing_time, 4).c_str(), faster != nullptr ? "with " : "",
-           faster != nullptr ? faster : "", faster != nullptr ? ", " : ""),
-          (nullptr));
-    }
-  }
-  const gboolean taken =
-      GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->src_event(transform, event);
-  if (is_latency || is_reconfigure)
-    state.latency.tell_promise(transform);  // upstream elements may have forgotten it
-  return taken;
+  if (GST_EVENT_TYPE(event) == GST_EVENT_QOS) tell_of_lateness(GST_CUDA_VISION_FILTER(transform), event);
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->src_event(transform, event);
 }
 
-// --- caps, context and allocation ---
-
-// Depends on the active backend after the start, and on the requested backend before it.
-bool takes_cuda_memory(GstCudaVisionFilter *filter) {
-  const ObjectSettings settings = Properties::snapshot(filter);
-  return settings.active_backend == ActiveBackend::none ? settings.backend != BackendChoice::cpu
-                                                        : settings.active_backend == ActiveBackend::cuda;
-}
-
-GstCaps *transform_caps(GstBaseTransform *transform, GstPadDirection, GstCaps *caps, GstCaps *wanted) {
-  GstCaps *result = takes_cuda_memory(GST_CUDA_VISION_FILTER(transform)) ? gst_caps_ref(caps)
-                                                                         : cudavision::in_system_memory(caps);
-  return cudavision::restricted_to(result, wanted);
-}
+// --- queries and contexts ---
 
 gboolean propose_allocation(GstBaseTransform *transform, GstQuery *decided, GstQuery *query) {
   // The base class asks the downstream elements, which get the same buffers: their proposals take precedence. Metas
   // that this element does not honour are not offered upstream.
   const gboolean answered = GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)
                                 ->propose_allocation(transform, decided, query);
-  cudavision::keep_honoured_metas(query);
+  keep_honoured_metas(query);
   const std::shared_ptr<Session> session = GST_CUDA_VISION_FILTER(transform)->state->session.get();
   if (!session || session->backend() == Backend::cpu) return answered;
-  const auto offer = [&] { return cudavision::offer_memory(query, session->shared_context()); };
+  const auto offer = [&] { return offer_memory(query, session->shared_context()); };
   return protect(GST_CUDA_VISION_FILTER(transform), false, offer) || answered;
 }
 
 gboolean query(GstBaseTransform *transform, GstPadDirection direction, GstQuery *query) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
-  cudavision::FilterState &state = *filter->state;
+  FilterState &state = *filter->state;
   const auto answer = [&] {
     const int device = Properties::snapshot(filter).cuda_device_id;
     return state.sharing.answer(GST_ELEMENT(filter), device, query);
@@ -722,9 +579,6 @@ gboolean query(GstBaseTransform *transform, GstPadDirection direction, GstQuery 
   if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && takes_cuda_memory(filter) &&
       protect(filter, false, answer))
     return TRUE;
-  if (GST_QUERY_IS_SERIALIZED(query) && direction == GST_PAD_SINK &&
-      reach_next_element(filter) != GST_FLOW_OK)
-    return FALSE;
   if (!GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->query(transform, direction, query))
     return FALSE;
   if (GST_QUERY_TYPE(query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC) state.latency.add_to(query);
@@ -751,7 +605,7 @@ void finalize(GObject *object) {
 static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass *klass) {
   gst_type_mark_as_plugin_api(GST_TYPE_CUDA_VISION_FILTER, static_cast<GstPluginAPIFlags>(0));
   G_OBJECT_CLASS(klass)->finalize = finalize;
-  cudavision::install_filter_properties(G_OBJECT_CLASS(klass), settings_of);
+  install_filter_properties(G_OBJECT_CLASS(klass), settings_of);
   GST_ELEMENT_CLASS(klass)->set_context = GST_DEBUG_FUNCPTR(set_context);
   GST_ELEMENT_CLASS(klass)->change_state = GST_DEBUG_FUNCPTR(change_state);
   GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
@@ -763,17 +617,15 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass *klass) {
   transform->transform_caps = GST_DEBUG_FUNCPTR(transform_caps);
   transform->propose_allocation = GST_DEBUG_FUNCPTR(propose_allocation);
   transform->query = GST_DEBUG_FUNCPTR(query);
-  transform->submit_input_buffer = GST_DEBUG_FUNCPTR(submit_input_buffer);
-  transform->generate_output = GST_DEBUG_FUNCPTR(generate_output);
   transform->before_transform = GST_DEBUG_FUNCPTR(before_transform);
   transform->transform_ip = GST_DEBUG_FUNCPTR(transform_ip);  // no `transform`: always in place
   transform->transform_ip_on_passthrough = FALSE;
 }
 
 static void gst_cuda_vision_filter_init(GstCudaVisionFilter *filter) {
-  filter->state = new cudavision::FilterState();
+  filter->state = new FilterState();
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(filter), TRUE);  // late frames are skipped
-  cudavision::work_in_push_mode_only(GST_BASE_TRANSFORM(filter));
+  work_in_push_mode_only(GST_BASE_TRANSFORM(filter));
 }
 
 namespace cudavision {

@@ -28,8 +28,9 @@ struct GstCudaVisionFilterClass {
   // True if no frame may leave the element unprocessed: the property every-nth then has no effect, and if the region of
   // interest lies outside the frame, the whole frame is processed.
   bool lets_nothing_pass;
-  // Returns how many frames the element holds back before it outputs the first one. A null pointer means none.
-  int (*frames_held)(GstCudaVisionFilter *filter);
+  // Returns for how long the element holds a frame back before it passes it on. frame_duration: by the caps, or 0. A
+  // null pointer means that it holds none.
+  GstClockTime (*time_held)(GstCudaVisionFilter *filter, GstClockTime frame_duration);
   // Makes the operation for frames of the format and regions of the size that `site` gives. Called from the
   // streaming thread with the device's context current. The operation uses the element's current settings.
   cudavision::Status (*make_operation)(GstCudaVisionFilter *filter, const cudavision::Site &site,

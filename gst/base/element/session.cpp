@@ -221,20 +221,22 @@ Planes Session::working_planes() {
   return planes;
 }
 
-Status Session::process(MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings) {
+Status Session::process(MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings,
+                        bool is_timed) {
   const DeviceContext::Scope scope(context_.get());
   CUDAVISION_TRY(scope.status());
   const MemoryBudget::Scope budget(budget_);
-  const Status status = catch_bad_alloc([&] { return process_frame(frame, buffer, settings); });
+  const Status status = catch_bad_alloc([&] { return process_frame(frame, buffer, settings, is_timed); });
   if (!status.ok()) give_up(status);
   return status;
 }
 
-Status Session::process_frame(MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings) {
+Status Session::process_frame(MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings,
+                              bool is_timed) {
   if (!frame.on_device() && !stage_->staged) CUDAVISION_TRY(stage_frames());
   Job job{};
   const bool leaves_pending =
-      frame.order().can_stay_pending() && !settings.post_messages && few_elements_work();
+      frame.order().can_stay_pending() && !settings.post_messages && !is_timed && few_elements_work();
   if (leaves_pending) CUDAVISION_TRY(wait_for_oldest());
   CUDAVISION_TRY(frame.order().begin());
   const Status worked = work(frame, buffer, settings, &job);

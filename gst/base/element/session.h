@@ -81,9 +81,9 @@ class Session {
   Status prepare(const FilterSettings &settings);
   // Processes one frame of the negotiated format and attaches the results to `buffer`. The frame must be mapped with
   // this session's context; for reading only, if settings.display is off. The region must not be empty. Returns when
-  // the frame is finished, or when it can be passed on while the GPU still works on it (FrameOrder). Fails with the
-  // code `stopped` if the work on the frame was given up.
-  Status process(MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings);
+  // the frame is finished or, unless is_timed is set, when it can be passed on while the GPU still works on it
+  // (FrameOrder). Fails with the code `stopped` if the work on the frame was given up.
+  Status process(MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings, bool is_timed);
   // How the last frame was processed.
   const FramePath &path() const { return path_; }
   // Whether the system has refused some of the threads of the CPU backend.
@@ -106,7 +106,7 @@ class Session {
   Status fit_stage(const FilterSettings &settings);
   Status make_stage(const FilterSettings &settings);
   Status set_budget(const FilterSettings &settings);
-  Status process_frame(MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings);
+  Status process_frame(MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings, bool is_timed);
   Status wait();
   Status wait_for_oldest();
   Status work(MappedFrame &mapped, GstBuffer *buffer, const FilterSettings &settings, Job *job);
