@@ -42,7 +42,7 @@ class FilterLive : public ElementTest {
 TEST_F(FilterLive, frames_that_would_be_late_are_skipped_and_counted) {
   Harness harness;
   EXPECT_NE(exchange(&harness, 0), nullptr);
-  say_late(&harness, 0, 3 * kFrameDuration);
+  say_late(&harness, 0, kFrameDuration);  // skips the frames of twice the time, and one more
   for (guint64 i = 1; i <= 3; ++i) {
     EXPECT_EQ(exchange(&harness, i), nullptr) << i;
     const Owned<GstMessage> message = take_message(harness.element(), GST_MESSAGE_QOS);

@@ -35,6 +35,7 @@ struct FilterState {
   PromisedLatency latency;
   StopFlag stop;  // set while the element flushes or stops; read by the work on a frame
   std::atomic<GstClockTime> processing_time = 0;  // of the last frame
+  std::atomic<GstClockTime> frame_duration = 0;   // by the caps, or 0
   SharedSession session;
   // The following members are used by the streaming thread and by start and stop, which never run beside it.
   std::optional<WorkingElement> working;  // set while the CUDA backend is used
@@ -275,6 +276,7 @@ gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps)
   state.info = info;
   state.run.logged_path.reset();
   const GstClockTime duration = frame_duration(GST_VIDEO_INFO_FPS_N(&info), GST_VIDEO_INFO_FPS_D(&info));
+  state.frame_duration = duration;
   state.punctuality.restart(duration);
   state.latency.set_frame_duration(duration);
   promise_held(filter, duration);
@@ -550,9 +552,25 @@ void tell_of_lateness(GstCudaVisionFilter *filter, GstEvent *qos) {
       (nullptr));
 }
 
+// The base class skips the frames of the time by which a frame was late. As GstVideoEncoder does, this skips those of
+// twice that time and a frame more: otherwise the next frame would be late again.
 gboolean src_event(GstBaseTransform *transform, GstEvent *event) {
-  if (GST_EVENT_TYPE(event) == GST_EVENT_QOS) tell_of_lateness(GST_CUDA_VISION_FILTER(transform), event);
-  return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->src_event(transform, event);
+  auto *filter = GST_CUDA_VISION_FILTER(transform);
+  const auto *parent = GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class);
+  if (GST_EVENT_TYPE(event) != GST_EVENT_QOS) return parent->src_event(transform, event);
+  tell_of_lateness(filter, event);
+  GstQOSType type = GST_QOS_TYPE_UNDERFLOW;
+  gdouble proportion = 1;
+  GstClockTimeDiff lateness = 0;
+  GstClockTime time = GST_CLOCK_TIME_NONE;
+  gst_event_parse_qos(event, &type, &proportion, &lateness, &time);
+  const gboolean taken = parent->src_event(transform, event);
+  if (type != GST_QOS_TYPE_THROTTLE && lateness > 0 && lateness < G_MAXINT64 / 4 &&
+      GST_CLOCK_TIME_IS_VALID(time))
+    gst_base_transform_update_qos(transform, proportion,
+                                  2 * lateness + static_cast<GstClockTimeDiff>(filter->state->frame_duration),
+                                  time);
+  return taken;
 }
 
 // --- queries and contexts ---
