@@ -120,7 +120,7 @@ struct BgsubShape {
   }
 };
 
-// What a model has learnt, in host memory. Entries of modes that a pixel does not have, and of pixels beyond the width,
+// The state of a model, in host memory. Entries of modes that a pixel does not have, and of pixels beyond the width,
 // are undefined.
 struct BgsubState {
   std::int64_t frames = 0;     // the number of frames that were learnt

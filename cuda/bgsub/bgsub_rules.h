@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What both backends share: the rules of a frame, the memory of the model, and the mean of the background.
+// Shared by both backends: the rules of a frame, the memory of the model, and the mean of the background.
 #pragma once
 
 #include <cmath>

@@ -94,7 +94,7 @@ struct DefaultTile {
     return min(inside, 2 * (size - 1) - inside);
   }
 
-  // What a thread loads of each chunk: one pixel of every row, one pixel of a single row, or nothing.
+  // The pixels that a thread loads of each chunk: one pixel of every row, one pixel of a single row, or nothing.
   struct LoadedColumn {
     int place, x;  // the column in the tile, halo included, and in the picture
     int row;       // the row; -1: all rows; kChunkRows: nothing

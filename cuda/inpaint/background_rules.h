@@ -200,7 +200,7 @@ CUDAVISION_HOST_DEVICE inline int in_this_light(const LightLine &line, int value
   return now < 0 ? 0 : now > 255 * 256 ? 255 * 256 : now;
 }
 
-// What follow_background() has found for a pixel. `Removed` pixels are those in the hole.
+// The result of follow_background() for a pixel. `Removed` pixels are those in the hole.
 enum class Followed {
   // Not removed, and like its background; or its background was unknown, and this value became the background.
   learned,

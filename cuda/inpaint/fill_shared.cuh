@@ -85,7 +85,7 @@ struct RatingScratch {
   // The gradient_key() of each pixel of the window, and of `radius` pixels around it, in rows of
   // scratch_pitch(radius) elements. Pixels outside of the area have 0, as if they had no gradient.
   int *keys;
-  // What the priority of each pixel in FillShared::front depends on.
+  // The terms on which the priority of each pixel in FillShared::front depends.
   FrontPixel *pixels;
 };
 CUDAVISION_HOST_DEVICE constexpr int scratch_pitch(int radius) { return rated_side(radius) + 2 * radius; }

@@ -155,7 +155,7 @@ struct Normal {
   int x, y;
 };
 
-// What the priority of a pixel of the front depends on, besides the gradients around it.
+// The terms on which the priority of a pixel of the front depends, besides the gradients around it.
 struct FrontPixel {
   float confidence;
   Normal normal;

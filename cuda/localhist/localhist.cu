@@ -27,7 +27,7 @@ namespace {
 // With four blocks, a thread has at most 64 registers.
 constexpr int kMinBlocksPerMultiprocessor = kSpillsSooner ? 3 : 4;
 
-// What a thread computes in each row of a tile: one word of bins of the windows of a segment. It stays the same in all
+// The work of a thread in each row of a tile: one word of bins of the windows of a segment. It stays the same in all
 // rows. Threads with a segment from plan.segments on compute nothing.
 struct Lane {
   int segment, word;

@@ -18,7 +18,7 @@ struct Box {
   int side = 1, columns = 0, rows = 0, first_cell = 0;  // of the cells; first_cell: index among all cells
 };
 
-// What is hidden in a frame, in a form that kernels take as a parameter.
+// The hidden parts of a frame, in a form that kernels take as a parameter.
 struct Task {
   Frame frame;
   const Box *boxes = nullptr;

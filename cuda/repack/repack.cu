@@ -11,7 +11,7 @@
 namespace cudavision::repack {
 namespace {
 
-// What a kernel needs of a RepackedFrame.
+// The members of a RepackedFrame that a kernel needs.
 struct Task {
   RepackedComponent component[4];
   int components;

@@ -43,7 +43,7 @@ class BgsubOperation final : public ElementOperation<BgsubSettings, BgsubFiles> 
     // Writes the model to model-location, if that is set and a frame was learnt.
     void end() override;
     Status save() const;
-    // What belongs into the file, except the state.
+    // The contents of the file, except the state.
     SavedBackground described() const;
 
     State *state;  // of the element; outlives the model

@@ -31,7 +31,7 @@ Status HogOperation::allocate(const Site &site) {
   context_ = site.context;
   size_ = site.region;
   channels_ = pixel_layout(*site.info).model == ColorModel::rgb ? 3 : 1;
-  // What every frame needs is made here, so that the negotiation fails if it cannot be made.
+  // Memory that every frame needs is allocated here, so that the negotiation fails if there is none.
   settings_ = state_.take_settings();
   if (needs_blocks(false)) CUDAVISION_TRY(prepare_blocks(params()));
   if (model() != nullptr) CUDAVISION_TRY(prepare_detector());

@@ -29,7 +29,8 @@ class InpaintOperation final : public ElementOperation<InpaintSettings, InpaintF
   std::unique_ptr<Learnt> take_learnt(bool given_up) override;
 
  private:
-  // What earlier frames have shown. It covers the whole frame: the region of interest only limits what is removed.
+  // The background that earlier frames have shown. It covers the whole frame: the region of interest only limits what
+  // is removed.
   struct Background : Learnt {
     std::unique_ptr<Inpaint> inpaint;
     void drop_history() override { inpaint->drop_history(); }

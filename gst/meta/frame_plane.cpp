@@ -13,7 +13,7 @@ bool refuse(GError **error, const GstVideoInfo &info, const char *reason) {
   return false;
 }
 
-// What is known of the samples of a plane, taken over all components in the plane.
+// The properties of the samples of a plane, taken over all components in the plane.
 struct Samples {
   guint components = 0;
   gint pixel_stride = G_MAXINT;  // the smallest of any component, in bytes

@@ -129,7 +129,7 @@ class Session {
   std::shared_ptr<MemoryBudget> budget_ = std::make_shared<MemoryBudget>();
   std::optional<guint64> budgeted_;  // the max-memory that the budget's limit comes from
   GstVideoInfo info_{};              // the caps
-  // Of the frames that operations see: the caps or, for a repacked format (repacked_format.h), those of the 8-bit copy.
+  // The caps of the frames that operations see: of the 8-bit copy for a repacked format (repacked_format.h).
   GstVideoInfo working_info_;
   bool in_cuda_memory_ = false;
   PixelLayout layout_;

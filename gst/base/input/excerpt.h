@@ -7,7 +7,7 @@
 
 namespace cudavision {
 
-// What a message shows of a text from a file, a property or a meta: printable UTF-8 of at most
+// The excerpt that a message shows of a text from a file, a property or a meta: printable UTF-8 of at most
 // kMostExcerptBytes. The bytes of control characters, of invisible characters such as those that reverse the
 // direction of writing, and of invalid UTF-8 become \x and two digits. Of a longer text, the middle is replaced
 // by an ellipsis, because a path says most at its end.
