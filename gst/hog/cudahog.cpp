@@ -34,6 +34,8 @@
  *
  * Since: 0.2
  */
+#include <gio/gio.h>
+
 #include <memory>
 #include <utility>
 #include <vector>
@@ -42,7 +44,6 @@
 #include "gst/base/element/element.h"
 #include "gst/hog/hog_operation.h"
 #include "gst/hog/model_file.h"
-#include "gst/hog/people_model.h"
 
 namespace cudavision {
 namespace {
@@ -192,6 +193,17 @@ std::vector<Property<HogSettings>> drawing_properties() {
       deprecated(boolean_property<S>({"labels", "Labels", "The old name of draw-labels"}, &S::labels))};
 }
 
+// Reads the resource of the plugin (people_model.xml).
+Status load_people_model(HogModel *model) {
+  g_autoptr(GError) error = nullptr;
+  g_autoptr(GBytes) bytes =
+      g_resources_lookup_data("/gst-cudavision/people_model.xml", G_RESOURCE_LOOKUP_FLAGS_NONE, &error);
+  if (bytes == nullptr) return invalid_argument(error->message);
+  gsize size = 0;
+  const auto *text = static_cast<const char *>(g_bytes_get_data(bytes, &size));
+  return hog::parse_model({text, size}, model);
+}
+
 struct HogElement {
   using Operation = HogOperation;
 
@@ -208,14 +220,14 @@ struct HogElement {
 
   static Status load(const HogSettings &settings, HogFiles *files) {
     if (!settings.has_model()) return {};
-    if (settings.model == HogModelName::people) {
-      files->model = std::make_shared<HogModel>(people_model());
-      return {};
-    }
     auto model = std::make_shared<HogModel>();
-    model->params = settings.params();
-    model->window = {settings.win_width, settings.win_height};
-    CUDAVISION_TRY(load_hog_model(*settings.model_location, model.get()));
+    if (settings.model == HogModelName::people) {
+      CUDAVISION_TRY(load_people_model(model.get()));
+    } else {
+      model->params = settings.params();
+      model->window = {settings.win_width, settings.win_height};
+      CUDAVISION_TRY(load_hog_model(*settings.model_location, model.get()));
+    }
     files->model = std::move(model);
     return {};
   }

@@ -25,7 +25,7 @@ if [[ ${1:-} == all ]]; then
   python3 - <<'FILTER' || exit 1
 import json
 commands = json.load(open("build-tests/compile_commands.json"))
-product = [c for c in commands if c["output"].startswith(("cuda/", "gst/"))]
+product = [c for c in commands if c["output"].startswith(("cuda/", "gst/")) and c["file"].startswith("../")]
 json.dump(product, open("build-tests/tidy/compile_commands.json", "w"))
 print("\n".join(sorted({c["file"].removeprefix("../") for c in product})), file=open("build-tests/tidy/files", "w"))
 FILTER

@@ -2,7 +2,7 @@
 # Sourced by examples/demo.sh and tests/run.sh: installs missing Debian packages, as root or with sudo.
 
 packages_to_build=(g++ meson ninja-build pkg-config python3
-  libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libhwy-dev libjson-glib-dev libyaml-dev
+  libglib2.0-dev libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libhwy-dev libjson-glib-dev libyaml-dev
   libpng-dev libjpeg-dev gobject-introspection libgirepository1.0-dev)
 packages_to_play=(gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-libav opencv-doc
   libopencv-ml-dev libopencv-objdetect-dev)

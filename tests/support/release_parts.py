@@ -22,7 +22,7 @@ TRADEMARKS = ("NVIDIA, CUDA and Jetson are trademarks of NVIDIA Corporation, GSt
 CUDA_LICENCE = "LicenseRef-NVIDIA-CUDA-EULA"
 # Name, licence, who wrote it, why it is there, and the package of Debian from which the compiler takes it.
 PEOPLE = ("OpenCV's people detector: the weights of cv::HOGDescriptor::getDefaultPeopleDetector()", "BSD-3-Clause",
-          "Copyright 2000-2008 Intel Corporation; 2009 Willow Garage Inc.", "gst/hog/people_model.cpp", None)
+          "Copyright 2000-2008 Intel Corporation; 2009 Willow Garage Inc.", "gst/hog/people_model.xml", None)
 PICTURES = ("Pictures of the pages: processed copies of OpenCV's samples", "Apache-2.0 AND BSD-3-Clause",
             "Copyright 2000-2022 Intel Corporation and the contributors of OpenCV", "*.webp", None)
 HIGHWAY = ("Highway", "Apache-2.0", "Copyright Google LLC", "compiled from its headers", r"libhwy-dev")
