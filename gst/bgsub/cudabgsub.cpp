@@ -124,10 +124,9 @@ std::vector<Property<BgsubSettings>> motion_properties() {
           {"max-motion", "Maximum motion",
            "If a larger share of the region of interest moves, the light has changed: there are no regions"},
           &S::max_motion, BgsubSettingsRanges::max_motion),
-      string_property<S>(
-          {"mask-location", "Mask location",
-           "A PNG or JPEG picture, scaled to the frame: where it is bright, nothing is learnt"},
-          &S::mask_location, Mutable::ready),
+      string_property<S>({"mask-location", "Mask location",
+                          "A PNG picture, scaled to the frame: where it is bright, nothing is learnt"},
+                         &S::mask_location, Mutable::ready),
       string_property<S>({"model-location", "Model location",
                           "File in which the model is kept: read at the start if it is there, and written at "
                           "the stop"},

@@ -95,7 +95,7 @@ std::vector<Property<InpaintSettings>> fill_properties() {
 std::vector<Property<InpaintSettings>> mask_properties() {
   using S = InpaintSettings;
   return {string_property<S>({"mask-location", "Mask location",
-                              "A PNG or JPEG picture, scaled to the frame, whose bright pixels are removed"},
+                              "A PNG picture, scaled to the frame, whose bright pixels are removed"},
                              &S::mask_location, Mutable::ready),
           color_property<S>({"mask-color", "Mask color",
                              "Remove the pixels of this colour (none, or " CUDAVISION_COLOR_WORDS ")"},

@@ -1,29 +1,63 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Decodes PNG pictures with libpng.
+#include "gst/inpaint/decode_png.h"
+
 #include <glib.h>
 #include <png.h>
 
+#include <algorithm>
+#include <csetjmp>
+#include <string>
 #include <vector>
 
+#include "cuda/common/backends.h"
+#include "cuda/luma/luma.h"
 #include "gst/base/input/excerpt.h"
-#include "gst/inpaint/decode_picture.h"
 
 namespace cudavision {
 namespace {
 
+// The place to which libpng jumps with std::longjmp at an error, and the text of the error.
+struct DecoderError {
+  std::jmp_buf place;
+  char text[256] = "";
+};
+
+// Calls one step of the decoder; returns false if it met an error. The step must have no variables that need a
+// destructor, because std::longjmp calls none.
+template <typename Step>
+bool attempt(DecoderError *error, const Step &step) {
+  if (setjmp(error->place) != 0) return false;
+  step();
+  return true;
+}
+
+Status check_size(Size size) {
+  constexpr int kMostPixels = 1 << 25;  // a frame of 7680x4320
+  if (size.width > kMaxSide || size.height > kMaxSide || std::int64_t{size.width} * size.height > kMostPixels)
+    return invalid_argument("it has " + to_string(size) + " pixels; at most " + std::to_string(kMostPixels) +
+                            ", and " + std::to_string(kMaxSide) +
+                            " on a side, are read. A smaller picture is scaled to the frame");
+  return {};
+}
+
 class PngReader {
  public:
-  explicit PngReader(std::string_view file) : rest_(file) {}
+  PngReader(std::string_view file, MaskPixels *mask) : rest_(file), mask_(mask) {}
   ~PngReader() { png_destroy_read_struct(&png_, &info_, nullptr); }
   PngReader(const PngReader &) = delete;
   PngReader &operator=(const PngReader &) = delete;
 
-  Status read(MaskPixels *pixels) {
+  Status read() {
     if (!attempt(&error_, [this] { read_header(); })) return failure();
-    CUDAVISION_TRY(pixels->begin(size(), 0));
+    mask_->size = {static_cast<int>(png_get_image_width(png_, info_)),
+                   static_cast<int>(png_get_image_height(png_, info_))};
+    CUDAVISION_TRY(check_size(mask_->size));
+    mask_->pixels.assign(std::size_t{png_get_image_width(png_, info_)} * png_get_image_height(png_, info_),
+                         0);
     std::vector<png_byte> row(png_get_rowbytes(png_, info_));
-    if (png_get_interlace_type(png_, info_) == PNG_INTERLACE_NONE) return read_rows(pixels, &row);
-    return read_passes(pixels, &row);
+    if (png_get_interlace_type(png_, info_) == PNG_INTERLACE_NONE) return read_rows(&row);
+    return read_passes(&row);
   }
 
  private:
@@ -60,38 +94,46 @@ class PngReader {
     png_read_update_info(png_, info_);
   }
 
-  Size size() const {
-    return {static_cast<int>(png_get_image_width(png_, info_)),
-            static_cast<int>(png_get_image_height(png_, info_))};
-  }
   Status failure() const { return {Status::Code::unreadable_file, excerpt(error_.text)}; }
 
   bool read_row(std::vector<png_byte> *row) {
     return attempt(&error_, [this, row] { png_read_row(png_, row->data(), nullptr); });
   }
 
-  Status read_rows(MaskPixels *pixels, std::vector<png_byte> *row) {
-    for (int y = 0; y < size().height; ++y) {
+  // Takes `count` pixels, RGBA, at the columns x, x + step, x + 2 step, ... of row y.
+  void put(const png_byte *rgba, int count, int x, int step, int y) {
+    std::uint8_t *pixel = mask_->pixels.data() + std::ptrdiff_t{y} * mask_->size.width + x;
+    for (int i = 0; i < count; ++i, rgba += 4, pixel += step) {
+      const int luma = luma_of_rgb(rgba[0], rgba[1], rgba[2]);
+      const bool is_opaque = rgba[3] >= 128;
+      *pixel = luma >= kLeastMaskLuma && is_opaque ? 255 : 0;
+      if (is_opaque) mask_->brightest = std::max(mask_->brightest.value_or(0), luma);
+    }
+  }
+
+  Status read_rows(std::vector<png_byte> *row) {
+    for (int y = 0; y < mask_->size.height; ++y) {
       if (!read_row(row)) return failure();
-      pixels->put(row->data(), size().width, 0, 1, y);
+      put(row->data(), mask_->size.width, 0, 1, y);
     }
     return {};
   }
 
   // Reads the passes of an interlaced picture, each of which holds some columns of some rows, straight to their places.
-  Status read_passes(MaskPixels *pixels, std::vector<png_byte> *row) {
+  Status read_passes(std::vector<png_byte> *row) {
     for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; ++pass) {
-      const auto count = static_cast<int>(PNG_PASS_COLS(size().width, pass));
+      const auto count = static_cast<int>(PNG_PASS_COLS(mask_->size.width, pass));
       if (count == 0) continue;  // such a pass has no rows in the file
-      for (int y = PNG_PASS_START_ROW(pass); y < size().height; y += 1 << PNG_PASS_ROW_SHIFT(pass)) {
+      for (int y = PNG_PASS_START_ROW(pass); y < mask_->size.height; y += 1 << PNG_PASS_ROW_SHIFT(pass)) {
         if (!read_row(row)) return failure();
-        pixels->put(row->data(), count, PNG_PASS_START_COL(pass), 1 << PNG_PASS_COL_SHIFT(pass), y);
+        put(row->data(), count, PNG_PASS_START_COL(pass), 1 << PNG_PASS_COL_SHIFT(pass), y);
       }
     }
     return {};
   }
 
   std::string_view rest_;  // the bytes of the file that are not read yet
+  MaskPixels *mask_;
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
   DecoderError error_;
@@ -99,6 +141,6 @@ class PngReader {
 
 }  // namespace
 
-Status decode_png(std::string_view file, MaskPixels *pixels) { return PngReader(file).read(pixels); }
+Status decode_png(std::string_view file, MaskPixels *mask) { return PngReader(file, mask).read(); }
 
 }  // namespace cudavision

@@ -12,7 +12,6 @@
 #include "gst/base/input/excerpt.h"
 #include "gst/base/style/color_text.h"
 #include "gst/inpaint/mask_picture.h"
-#include "gst/inpaint/mask_pixels.h"
 
 namespace cudavision {
 

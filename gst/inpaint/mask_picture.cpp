@@ -9,12 +9,11 @@
 
 #include "gst/base/input/excerpt.h"
 #include "gst/base/input/regular_file.h"
-#include "gst/inpaint/decode_picture.h"
 
 namespace cudavision {
 namespace {
 
-// The largest file that is read. Pictures of 33 million pixels are smaller, except photographs of the highest quality.
+// The largest file that is read. Masks of 33 million pixels are smaller.
 constexpr std::size_t kMaxBytes = std::size_t{32} << 20;
 
 // The columns or rows [first, end) of the picture.
@@ -52,14 +51,13 @@ Status MaskPicture::load_property(const std::optional<std::string> &location,
 }
 
 Status MaskPicture::decode(std::string_view file, std::shared_ptr<const MaskPicture> *picture) {
-  MaskPixels pixels;
-  if (file.starts_with("\x89PNG\r\n\x1a\n"))
-    CUDAVISION_TRY(decode_png(file, &pixels));
-  else if (file.starts_with("\xff\xd8\xff"))
-    CUDAVISION_TRY(decode_jpeg(file, &pixels));
-  else
-    return {Status::Code::unreadable_file, "it is no PNG or JPEG picture"};
-  picture->reset(new MaskPicture(pixels.size(), pixels.brightest(), pixels.take()));
+  if (file.starts_with("\xff\xd8\xff"))
+    return {Status::Code::unreadable_file,
+            "it is a JPEG picture, which changes the edges of a mask: save it as a PNG"};
+  if (!file.starts_with("\x89PNG\r\n\x1a\n")) return {Status::Code::unreadable_file, "it is no PNG picture"};
+  MaskPixels mask;
+  CUDAVISION_TRY(decode_png(file, &mask));
+  picture->reset(new MaskPicture(std::move(mask)));
   return {};
 }
 
@@ -67,14 +65,14 @@ Array<std::uint8_t> MaskPicture::scaled_to(Size frame) const {
   Array<std::uint8_t> scaled;
   scaled.reserve(static_cast<std::size_t>(frame.width) * static_cast<std::size_t>(frame.height));
   // The bitwise or of the picture's rows that a row of the frame covers.
-  std::vector<std::uint8_t> row(static_cast<std::size_t>(size_.width));
+  std::vector<std::uint8_t> row(static_cast<std::size_t>(mask_.size.width));
   for (int y = 0; y < frame.height; ++y) {
-    const Span rows = span_of(y, frame.height, size_.height);
+    const Span rows = span_of(y, frame.height, mask_.size.height);
     std::fill(row.begin(), row.end(), std::uint8_t{0});
     for (std::size_t j = rows.first; j < rows.end; ++j)
-      for (std::size_t i = 0; i < row.size(); ++i) row[i] |= pixels_[j * row.size() + i];
+      for (std::size_t i = 0; i < row.size(); ++i) row[i] |= mask_.pixels[j * row.size() + i];
     for (int x = 0; x < frame.width; ++x) {
-      const Span columns = span_of(x, frame.width, size_.width);
+      const Span columns = span_of(x, frame.width, mask_.size.width);
       std::uint8_t any = 0;
       for (std::size_t i = columns.first; i < columns.end; ++i) any |= row[i];
       scaled.push_back(any);

@@ -9,18 +9,15 @@
 #include <string_view>
 #include <utility>
 
-#include "cuda/common/image.h"
-#include "cuda/common/memory_budget.h"
-#include "cuda/common/status.h"
+#include "gst/inpaint/decode_png.h"
 
 namespace cudavision {
 
 class MaskPicture {
  public:
-  // Reads a PNG or JPEG picture; a JPEG is rotated and mirrored as its Exif data say. Bright
-  // pixels (luma of at least 128) that are opaque (alpha of at least 128) become 255, all others 0. The code
-  // of an error is no_file if there is no such file, unreadable_file if it is no picture that can be decoded or too
-  // large for the host's memory, and invalid_argument if it is no regular file or too large to be read.
+  // Reads a PNG picture. Bright pixels (luma of at least 128) that are opaque (alpha of at least 128) become 255, all
+  // others 0. The code of an error is no_file if there is no such file, unreadable_file if it is no picture that can be
+  // decoded or too large for the host's memory, and invalid_argument if it is no regular file or too large to be read.
   static Status load(const std::string &location, std::shared_ptr<const MaskPicture> *picture);
   // As load(), for the property mask-location, which errors name. Without a value, *picture does not change.
   static Status load_property(const std::optional<std::string> &location,
@@ -28,21 +25,17 @@ class MaskPicture {
   // As load(), for the contents of a file. The caller must catch std::bad_alloc.
   static Status decode(std::string_view file, std::shared_ptr<const MaskPicture> *picture);
 
-  Size size() const { return size_; }
   // The largest luma of the opaque pixels; none if there are no such pixels.
-  std::optional<int> brightest() const { return brightest_; }
+  std::optional<int> brightest() const { return mask_.brightest; }
   // The mask for a frame of this size: bytes of 255 or 0 in row-major order without padding. Along an axis in which the
   // picture is larger than the frame, a pixel is 255 if any picture pixel that it covers, even in part, is 255, so that
   // thin lines are kept. Along the other axes it has the value of the picture pixel that contains its centre.
   Array<std::uint8_t> scaled_to(Size frame) const;
 
  private:
-  MaskPicture(Size size, std::optional<int> brightest, Array<std::uint8_t> pixels)
-      : size_(size), brightest_(brightest), pixels_(std::move(pixels)) {}
+  explicit MaskPicture(MaskPixels mask) : mask_(std::move(mask)) {}
 
-  Size size_;
-  std::optional<int> brightest_;
-  Array<std::uint8_t> pixels_;
+  MaskPixels mask_;
 };
 
 }  // namespace cudavision

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Masks as the bytes of PNG and JPEG files, written with libpng and libjpeg.
+// Masks as the bytes of PNG files, written with libpng.
 #include "tests/elements/picture_file.h"
 
-#include <cstdio>
-// jpeglib.h needs the definitions of cstdio.
-#include <gtest/gtest.h>
-#include <jpeglib.h>
 #include <png.h>
 #include <zlib.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <vector>
 
 namespace cudavision::test {
@@ -68,38 +63,15 @@ std::vector<png_byte> row_of(const Picture &mask, int y, const PngKind &kind) {
   return row;
 }
 
-std::vector<JSAMPLE> row_of(const Picture &mask, int y, const JpegKind &kind) {
-  std::vector<JSAMPLE> row;
-  const JSAMPLE dark =
-      kind.components == 4 ? 170 : 20;  // 170 of each colour are bright, but not with the black
-  for (int x = 0; x < mask.width(); ++x)
-    row.insert(row.end(), static_cast<std::size_t>(kind.components), mask.at(x, y) == kDark ? dark : 240);
-  return row;
-}
-
 // Calls use(row) for each row in the file; equal rows of a large mask are made once.
-template <typename Kind, typename Use>
-void for_each_row(const Picture &mask, const Kind &kind, const Use &use) {
+template <typename Use>
+void for_each_row(const Picture &mask, const PngKind &kind, const Use &use) {
   std::vector<unsigned char> row;
   for (int y = 0; y < mask.height(); ++y) {
     if (y == 0 || !std::equal(mask.row(y), mask.row(y) + mask.width(), mask.row(y - 1)))
       row = row_of(mask, y, kind);
     use(row.data());
   }
-}
-
-jpeg_error_mgr *errors() {
-  static jpeg_error_mgr manager;
-  return jpeg_std_error(&manager);  // it ends the process at an error, which no test makes
-}
-
-void set_kind(jpeg_compress_struct *info, const JpegKind &kind) {
-  jpeg_set_defaults(info);
-  jpeg_set_quality(info, 100, TRUE);
-  if (kind.ycck) jpeg_set_colorspace(info, JCS_YCCK);
-  info->arith_code = kind.arithmetic ? TRUE : FALSE;
-  info->optimize_coding = kind.arithmetic ? FALSE : TRUE;
-  if (kind.progressive) jpeg_simple_progression(info);
 }
 
 }  // namespace
@@ -128,39 +100,6 @@ std::string with_chunk(std::string png, const std::string &type, const std::stri
   const auto check =
       crc32(0, reinterpret_cast<const Bytef *>(content.data()), static_cast<uInt>(content.size()));
   return png.insert(kAfterHeader, big_endian(data.size(), 4) + content + big_endian(check, 4));
-}
-
-std::string jpeg_file(const Picture &mask, const JpegKind &kind, const std::string &exif) {
-  jpeg_compress_struct info{};
-  info.err = errors();
-  jpeg_create_compress(&info);
-  unsigned char *bytes = nullptr;
-  unsigned long size = 0;
-  jpeg_mem_dest(&info, &bytes, &size);
-  info.image_width = static_cast<JDIMENSION>(mask.width());
-  info.image_height = static_cast<JDIMENSION>(mask.height());
-  info.input_components = kind.components;
-  info.in_color_space = kind.components == 1 ? JCS_GRAYSCALE : kind.components == 3 ? JCS_RGB : JCS_CMYK;
-  set_kind(&info, kind);
-  jpeg_start_compress(&info, TRUE);
-  const std::string marker = std::string("Exif\0\0", 6) + exif;
-  if (!exif.empty())
-    jpeg_write_marker(&info, JPEG_APP0 + 1, reinterpret_cast<const JOCTET *>(marker.data()),
-                      static_cast<unsigned>(marker.size()));
-  for_each_row(mask, kind, [&info](JSAMPROW row) { jpeg_write_scanlines(&info, &row, 1); });
-  jpeg_finish_compress(&info);
-  jpeg_destroy_compress(&info);
-  const std::string file(reinterpret_cast<const char *>(bytes), size);
-  std::free(bytes);
-  return file;
-}
-
-std::string with_scans(const std::string &jpeg, int count) {
-  const std::size_t table = jpeg.rfind("\xff\xc4"), end = jpeg.size() - 2;
-  const std::string last = jpeg.substr(table, end - table);
-  std::string file = jpeg.substr(0, end);
-  for (int i = 0; i < count; ++i) file += last;
-  return file + jpeg.substr(end);
 }
 
 }  // namespace cudavision::test

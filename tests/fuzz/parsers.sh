@@ -17,8 +17,8 @@ declare -A sources=(
   [background]="gst/bgsub/saved_background.cpp gst/base/input/excerpt.cpp gst/base/input/regular_file.cpp"
   [model]="gst/hog/model_file.cpp gst/hog/model_markup.cpp gst/hog/model_yaml.cpp gst/base/input/excerpt.cpp
     gst/base/input/regular_file.cpp"
-  [mask]="gst/inpaint/mask_picture.cpp gst/inpaint/mask_pixels.cpp gst/inpaint/decode_jpeg.cpp gst/inpaint/decode_png.cpp
-    gst/inpaint/exif_orientation.cpp gst/base/input/excerpt.cpp gst/base/input/regular_file.cpp"
+  [mask]="gst/inpaint/mask_picture.cpp gst/inpaint/decode_png.cpp gst/base/input/excerpt.cpp
+    gst/base/input/regular_file.cpp"
   [text]="gst/base/style/color_text.cpp gst/base/input/excerpt.cpp gst/visionjson/json_text.cpp"
 )
 if pkg-config --atleast-version=1.24 gstreamer-1.0; then
@@ -26,8 +26,8 @@ if pkg-config --atleast-version=1.24 gstreamer-1.0; then
     gst/meta/mapping.cpp gst/meta/reading.cpp gst/meta/region.cpp gst/meta/tensor_meta.cpp gst/meta/tensor_names.cpp
     gst/meta/tensor_shape.cpp gst/meta/tensor_wire.cpp gst/meta/transform.cpp"
 fi
-read -ra flags <<<"$(pkg-config --cflags gstreamer-1.0 gstreamer-video-1.0 libpng libjpeg json-glib-1.0 yaml-0.1)"
-read -ra libraries <<<"$(pkg-config --libs gstreamer-1.0 gstreamer-video-1.0 libpng libjpeg json-glib-1.0 yaml-0.1 libhwy)"
+read -ra flags <<<"$(pkg-config --cflags gstreamer-1.0 gstreamer-video-1.0 libpng json-glib-1.0 yaml-0.1)"
+read -ra libraries <<<"$(pkg-config --libs gstreamer-1.0 gstreamer-video-1.0 libpng json-glib-1.0 yaml-0.1 libhwy)"
 
 fuzz() {
   local target=$1 folder=$build/tests/fuzz/$1

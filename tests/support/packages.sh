@@ -3,7 +3,7 @@
 
 packages_to_build=(g++ meson ninja-build pkg-config python3
   libglib2.0-dev libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libhwy-dev libjson-glib-dev libyaml-dev
-  libpng-dev libjpeg-dev gobject-introspection libgirepository1.0-dev)
+  libpng-dev gobject-introspection libgirepository1.0-dev)
 packages_to_play=(gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-libav opencv-doc
   libopencv-ml-dev libopencv-objdetect-dev)
 packages_to_test=(jq parallel libgtest-dev libopencv-dev libboost-context-dev binutils python3-gi python3-jsonschema python3-yaml python3-numpy
