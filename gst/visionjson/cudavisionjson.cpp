@@ -47,11 +47,10 @@
  * `unreadable`. The element posts one warning and goes on.
  *
  * Numbers that are not finite are null. The origin is the centre of the top left pixel; x runs to the right and y
- * downwards. Lines are not buffered, so that the reader of a pipe receives each line when its frame passes. If the
- * reader closes the pipe, the pipeline ends as at the end of the stream. If the disk is full, no incomplete line is
- * left. Each start empties the file, unless `append` is set or another element of the process has the file open.
- * Several elements of a process can write to one output: they take turns, line by line. A flush or a stop ends the wait
- * for a reader or a turn at once, and no lock is held during the wait.
+ * downwards. Lines are not buffered, so that the reader of a pipe receives each line when its frame passes. A slow
+ * reader holds up the stream, and one that goes ends it with an error, as a full disk does. Each start empties the
+ * file, unless `append` is set. Only one element of a process can write to an output. For several branches that write
+ * to one file, use `output=text`, a `funnel` and a sink.
  *
  * ## Example launch lines
  *
@@ -76,7 +75,7 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/gst.h>
 
-#include <memory>
+#include <atomic>
 #include <new>
 #include <optional>
 #include <string>
@@ -117,13 +116,13 @@ struct JsonSettings {
 };
 
 struct State {
-  JsonSettings settings;  // protected by the object lock
-  // Null while the element is stopped, even if frames already arrive because GStreamer has opened the pads, and with
-  // output=text. Protected by the object lock. While the element runs, other threads only cancel writes.
-  std::shared_ptr<LineFile> file;
+  JsonSettings settings;      // protected by the object lock
+  LineFile file;              // open from start() to stop(), unless output=text
   cudavision::StopFlag stop;  // set while the element flushes or stops; changed with the object lock
-  std::string location;       // the location of `file`
-  std::string line;           // kept for its capacity: the next line is about as long
+  // Frames may arrive before start(), because GStreamer activates the pads earlier.
+  std::atomic<bool> started = false;
+  std::string location;  // the location of `file`
+  std::string line;      // kept for its capacity: the next line is about as long
   cudavision::TensorStyle tensors;
   bool warned = false;  // whether the warning of an unreadable meta was posted
   cudavision::FrameFacts facts;
@@ -167,32 +166,26 @@ std::string name_of(const std::string &location) {
 // what: the failed action ("open", "write to"). error: errno.
 void post_error(GstCudaVisionJson *json, GstResourceError code, const char *what, int error, int line) {
   if (error == ENOSPC || error == EDQUOT || error == EFBIG) code = GST_RESOURCE_ERROR_NO_SPACE_LEFT;
+  const char *why = error == EBUSY
+                        ? "another element of the process writes to it: choose another location, or use "
+                          "output=text, a funnel and one sink"
+                    : error == ENXIO ? "No such device or address, or a pipe that nobody reads yet"
+                                     : g_strerror(error);
   gst_element_message_full(
       GST_ELEMENT(json), GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, code,
-      g_strdup_printf("Could not %s %s: %s", what, name_of(json->state->location).c_str(), g_strerror(error)),
-      nullptr, __FILE__, GST_FUNCTION, line);
+      g_strdup_printf("Could not %s %s: %s", what, name_of(json->state->location).c_str(), why), nullptr,
+      __FILE__, GST_FUNCTION, line);
 }
 
 // --- starting and stopping ---
 
-std::shared_ptr<LineFile> file_of(GstCudaVisionJson *json) {
-  const cudavision::ObjectLock lock(json);
-  return json->state->file;
-}
-
-void swap_file(GstCudaVisionJson *json, std::shared_ptr<LineFile> *file) {
-  const cudavision::ObjectLock lock(json);
-  json->state->file.swap(*file);
-  for (const StopReason reason : {StopReason::stop, StopReason::flush}) json->state->stop.withdraw(reason);
-}
-
-// While work is cancelled, the streaming thread stops composing a long line, and does not wait for a reader or a turn.
-// May be called from any thread.
+// While work is cancelled, the streaming thread stops composing a long line, and does not wait for a reader. May be
+// called from any thread.
 void cancel_work(GstCudaVisionJson *json, StopReason why, bool cancelled) {
   const cudavision::ObjectLock lock(json);
   State *state = json->state;
   cancelled ? state->stop.request(why) : state->stop.withdraw(why);
-  if (state->file != nullptr) state->file->cancel(state->stop.requested());
+  state->file.cancel(state->stop.requested());
 }
 
 // Whether a started element passes lines instead of frames. This changes only at a start.
@@ -206,32 +199,25 @@ bool open_output(GstCudaVisionJson *json) {
   gst_base_transform_set_passthrough(GST_BASE_TRANSFORM(json), settings.output == JsonOutput::frames);
   if (settings.output == JsonOutput::text) return true;
   state->location = settings.location.value_or("");
-  const auto existing = settings.append ? LineFile::Existing::kept : LineFile::Existing::removed;
-  std::unique_ptr<LineFile> file;
-  if (const int error = LineFile::open(state->location, existing, &file); error != 0) {
-    post_error(json, GST_RESOURCE_ERROR_OPEN_WRITE, "open", error, __LINE__);
-    return false;
-  }
-  std::shared_ptr<LineFile> opened = std::move(file);
-  swap_file(json, &opened);
-  return true;
+  const int error = state->file.open(state->location, settings.append);
+  if (error != 0) post_error(json, GST_RESOURCE_ERROR_OPEN_WRITE, "open", error, __LINE__);
+  return error == 0;
 }
 
 gboolean start(GstBaseTransform *transform) {
   auto *json = GST_CUDA_VISION_JSON(transform);
-  return cudavision::protect(transform, kMemory, FALSE, [json] { return open_output(json) ? TRUE : FALSE; });
+  for (const StopReason reason : {StopReason::stop, StopReason::flush}) cancel_work(json, reason, false);
+  json->state->started = cudavision::protect(transform, kMemory, false, [json] { return open_output(json); });
+  return json->state->started ? TRUE : FALSE;
 }
 
 gboolean stop(GstBaseTransform *transform) {
   auto *json = GST_CUDA_VISION_JSON(transform);
   State *state = json->state;
-  std::shared_ptr<LineFile> file;
-  swap_file(json, &file);
-  if (file != nullptr) {
-    if (const int error = file->close(); error != 0)
-      post_error(json, GST_RESOURCE_ERROR_WRITE, "write to", error, __LINE__);
-  }
   const cudavision::StreamLock lock(transform);
+  state->started = false;
+  if (const int error = state->file.close(); error != 0)
+    post_error(json, GST_RESOURCE_ERROR_WRITE, "write to", error, __LINE__);
   state->line = {};
   state->tensors = {};
   state->facts = {};
@@ -244,32 +230,15 @@ GstStateChangeReturn change_state(GstElement *element, GstStateChange change) {
   return GST_ELEMENT_CLASS(gst_cuda_vision_json_parent_class)->change_state(element, change);
 }
 
-// GstVideoInfo is not used because it does not know the formats of other memories and of newer versions.
-std::optional<gint> extent(const GstCaps *caps, const char *field) {
-  gint pixels = 0;
-  const bool known = gst_structure_get_int(gst_caps_get_structure(caps, 0), field, &pixels);
-  return known ? std::optional(pixels) : std::nullopt;
-}
-
-// Writes the rest of a line that a flush, or the stop of another element, has interrupted, if no frame has followed.
-void finish_line(GstCudaVisionJson *json) {
-  const std::shared_ptr<LineFile> file = file_of(json);
-  if (file != nullptr)
-    cudavision::protect(GST_BASE_TRANSFORM(json), kMemory, 0, [&file] { return file->finish(); });
-}
-
 gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   const GstEventType type = GST_EVENT_TYPE(event);
   if (type == GST_EVENT_FLUSH_START || type == GST_EVENT_FLUSH_STOP)
     cancel_work(GST_CUDA_VISION_JSON(transform), StopReason::flush, type == GST_EVENT_FLUSH_START);
-  if (type == GST_EVENT_EOS) finish_line(GST_CUDA_VISION_JSON(transform));
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_json_parent_class)->sink_event(transform, event);
 }
 
 gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
-  cudavision::FrameFacts &facts = GST_CUDA_VISION_JSON(transform)->state->facts;
-  facts.width = extent(caps, "width");
-  facts.height = extent(caps, "height");
+  GST_CUDA_VISION_JSON(transform)->state->facts.size = cudavision::frames_of(caps).size;
   return TRUE;
 }
 
@@ -293,19 +262,6 @@ bool compose(GstCudaVisionJson *json, GstBuffer *buffer) {
                         ("A result of a frame cannot be read, and its line says so: %s", unreadable),
                         (nullptr));
   return true;
-}
-
-// The result after a line could not be written. error: errno. A reader that has closed its pipe, as `head` does after
-// its last line, wants no more frames: the pipeline ends as at the end of the stream.
-GstFlowReturn flow_after(GstCudaVisionJson *json, int error) {
-  if (error == ECANCELED) return GST_FLOW_FLUSHING;
-  if (error == EPIPE) {
-    GST_INFO_OBJECT(json, "the reader of %s has gone: the stream ends",
-                    name_of(json->state->location).c_str());
-    return GST_FLOW_EOS;
-  }
-  post_error(json, GST_RESOURCE_ERROR_WRITE, "write to", error, __LINE__);
-  return GST_FLOW_ERROR;
 }
 
 // Notes the settings and the times of a frame, and composes its line. Returns what compose() returns.
@@ -332,16 +288,17 @@ bool skips(GstCudaVisionJson *json, GstBuffer *buffer) {
 GstFlowReturn write_line(GstCudaVisionJson *json, GstBuffer *buffer) {
   State *state = json->state;
   if (skips(json, buffer)) return GST_FLOW_OK;
-  const std::shared_ptr<LineFile> file = file_of(json);
-  if (file == nullptr || !take_frame(json, buffer)) return GST_FLOW_FLUSHING;
-  bool begun = false;
-  const int error = file->write(state->line, &begun);
-  if (begun) ++state->facts.number;
-  return error == 0 ? GST_FLOW_OK : flow_after(json, error);
+  if (!take_frame(json, buffer)) return GST_FLOW_FLUSHING;
+  const int error = state->file.write(state->line);
+  ++state->facts.number;
+  if (error == ECANCELED) return GST_FLOW_FLUSHING;
+  if (error != 0) post_error(json, GST_RESOURCE_ERROR_WRITE, "write to", error, __LINE__);
+  return error == 0 ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
 GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   auto *json = GST_CUDA_VISION_JSON(transform);
+  if (!json->state->started) return GST_FLOW_FLUSHING;
   return cudavision::protect(transform, kMemory, GST_FLOW_ERROR, [&] { return write_line(json, buffer); });
 }
 
@@ -427,8 +384,8 @@ void install_properties(GObjectClass *klass) {
                                     &S::output, cudavision::Mutable::ready),
        cudavision::string_property<S>(
            {"location", "Location",
-            "Output file, emptied at each start unless append is set or another element of the "
-            "process writes to it (- = standard output; a named pipe waits for its reader)"},
+            "Output file, emptied at each start unless append is set (- = standard output; only one element "
+            "of a process can write to an output)"},
            &S::location, cudavision::Mutable::ready),
        cudavision::boolean_property<S>(
            {"append", "Append", "Keep the lines that the file holds at the start, and append the new ones"},

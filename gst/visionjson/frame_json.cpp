@@ -27,9 +27,9 @@ void append_time(JsonHead *head, const char *name, GstClockTime time) {
     head->null(name);
 }
 
-void append_extent(JsonHead *head, const char *name, std::optional<gint> pixels) {
-  if (pixels)
-    head->whole(name, *pixels);
+void append_extent(JsonHead *head, const char *name, int pixels) {
+  if (pixels > 0)
+    head->whole(name, pixels);
   else
     head->null(name);
 }
@@ -41,8 +41,8 @@ void append_facts(std::string *text, const FrameFacts &facts) {
   append_time(&head, "pts", facts.pts);
   append_time(&head, "running-time", facts.running_time);
   if (facts.utc) head.string("utc", rfc3339(*facts.utc).c_str());
-  append_extent(&head, "width", facts.width);
-  append_extent(&head, "height", facts.height);
+  append_extent(&head, "width", facts.size.width);
+  append_extent(&head, "height", facts.size.height);
   head.append_open(text);
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "cuda/common/image.h"
 #include "cuda/common/stop.h"
 #include "gst/visionjson/tensor_json.h"
 #include "gst/visionjson/utc.h"
@@ -21,7 +22,7 @@ struct FrameFacts {
   GstClockTime pts = GST_CLOCK_TIME_NONE;
   GstClockTime running_time = GST_CLOCK_TIME_NONE;
   std::optional<Utc> utc;
-  std::optional<gint> width, height;  // from the caps
+  Size size;  // by the caps; 0: unknown
 };
 
 // Appends the line, including its newline. "regions" and "tensors" are always written; "keypoints", "lines",

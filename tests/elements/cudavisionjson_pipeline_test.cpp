@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // From a picture to a file: the counts that cudavisionjson writes after cudahistogram are those of cv::calcHist.
+#include <algorithm>
 #include <cmath>
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
@@ -180,6 +181,19 @@ TEST_F(CudaVisionJsonText, lines_are_those_of_the_file) {
   EXPECT_EQ(lines(file).size(), 3u);
   EXPECT_EQ(lines(text), lines(file));
   EXPECT_FALSE(g_file_test(others.c_str(), G_FILE_TEST_EXISTS));
+}
+
+TEST_F(CudaVisionJsonText, two_branches_write_to_one_file) {
+  const std::string file = folder_.path("both.jsonl");
+  EXPECT_TRUE(plays_to_the_end(parse(source(3) +
+                                     "tee name=t t. ! queue ! cudavisionjson output=text source=one ! lines. "
+                                     "t. ! queue ! cudavisionjson output=text source=two ! lines. "
+                                     "funnel name=lines ! filesink name=sink location=" +
+                                     file)));
+  std::vector<std::string> sources;
+  for (const std::string &line : lines(file)) sources.push_back(Json(line).text("source"));
+  EXPECT_EQ(std::count(sources.begin(), sources.end(), "one"), 3);
+  EXPECT_EQ(std::count(sources.begin(), sources.end(), "two"), 3);
 }
 
 TEST_F(CudaVisionJsonText, buffers_have_the_times_of_their_frames) {

@@ -30,5 +30,3 @@ stops() {
 }
 
 stops cudavisionjson source="$long" ! fakesink
-exec 3>&- 3<>"$root/output"  # empties the pipe
-stops tee name=t t. ! queue ! cudavisionjson source="$long" ! fakesink t. ! queue ! cudavisionjson source="$long" ! fakesink
