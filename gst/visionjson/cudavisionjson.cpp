@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The element cudavisionjson. It derives from GstBaseTransform and does not use gst/base/element/element.h, because it
-// reads metas only: it needs no pixels, backend or operation, and accepts any memory and format.
+// The element cudavisionjson: its description, its properties, and the lines that it writes or passes on.
 /**
  * SECTION:element-cudavisionjson
  * @title: cudavisionjson
@@ -72,18 +71,15 @@
  *
  * Since: 0.2
  */
-#include <gst/base/gstbasetransform.h>
-#include <gst/gst.h>
-
-#include <atomic>
+#include <cerrno>
+#include <chrono>
 #include <new>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "gst/base/element/any_video_pads.h"
-#include "gst/base/element/properties.h"
-#include "gst/base/element/push_only.h"
+#include "gst/base/element/meta_element.h"
 #include "gst/base/element/timing.h"
 #include "gst/base/frame/format.h"
 #include "gst/base/input/excerpt.h"
@@ -91,19 +87,11 @@
 #include "gst/visionjson/frame_json.h"
 #include "gst/visionjson/line_file.h"
 
-GST_DEBUG_CATEGORY_STATIC(gst_cuda_vision_json_debug);
-#define GST_CAT_DEFAULT gst_cuda_vision_json_debug
-
-using cudavision::LineFile;
-using cudavision::StopReason;
-using cudavision::TensorData;
-
+namespace cudavision {
 namespace {
 
 enum class JsonOutput { frames, text };
 enum class JsonOnly { all, events };
-
-constexpr char kMemory[] = "the line of a frame";  // named in the error if there is no memory for it
 
 struct JsonSettings {
   JsonOutput output = JsonOutput::frames;
@@ -115,51 +103,24 @@ struct JsonSettings {
   JsonOnly only = JsonOnly::all;
 };
 
-struct State {
-  JsonSettings settings;      // protected by the object lock
-  LineFile file;              // open from start() to stop(), unless output=text
-  cudavision::StopFlag stop;  // set while the element flushes or stops; changed with the object lock
-  // Frames may arrive before start(), because GStreamer activates the pads earlier.
-  std::atomic<bool> started = false;
+struct JsonState : MetaState<JsonSettings> {
+  LineFile file;         // open from begin() to end(), unless output=text
   std::string location;  // the location of `file`
   std::string line;      // kept for its capacity: the next line is about as long
-  cudavision::TensorStyle tensors;
+  TensorStyle tensors;
   bool warned = false;  // whether the warning of an unreadable meta was posted
-  cudavision::FrameFacts facts;
+  FrameFacts facts;
 };
 
-}  // namespace
-
-struct GstCudaVisionJson {
-  GstBaseTransform parent;
-  State *state;
-};
-struct GstCudaVisionJsonClass {
-  GstBaseTransformClass parent_class;
-};
-
-#define GST_TYPE_CUDA_VISION_JSON (gst_cuda_vision_json_get_type())
-#define GST_CUDA_VISION_JSON(object) \
-  G_TYPE_CHECK_INSTANCE_CAST(object, GST_TYPE_CUDA_VISION_JSON, GstCudaVisionJson)
-
-G_BEGIN_DECLS
-GType gst_cuda_vision_json_get_type(void);
-GST_ELEMENT_REGISTER_DECLARE(cudavisionjson)
-G_END_DECLS
-
-G_DEFINE_TYPE(GstCudaVisionJson, gst_cuda_vision_json, GST_TYPE_BASE_TRANSFORM)
-GST_ELEMENT_REGISTER_DEFINE(cudavisionjson, "cudavisionjson", GST_RANK_NONE, GST_TYPE_CUDA_VISION_JSON)
-
-namespace {
-
-using Properties = cudavision::PropertyTable<JsonSettings>;
+using GstCudaVisionJson = MetaInstance<JsonState>;
+using Properties = PropertyTable<JsonSettings>;
 
 constexpr char kLines[] = "application/x-ndjson";
 
 // --- errors ---
 
 std::string name_of(const std::string &location) {
-  const std::string shown = cudavision::excerpt(location);
+  const std::string shown = excerpt(location);
   return location == "-" ? "the standard output" : "'" + shown + "'";
 }
 
@@ -179,20 +140,11 @@ void post_error(GstCudaVisionJson *json, GstResourceError code, const char *what
 
 // --- starting and stopping ---
 
-// While work is cancelled, the streaming thread stops composing a long line, and does not wait for a reader. May be
-// called from any thread.
-void cancel_work(GstCudaVisionJson *json, StopReason why, bool cancelled) {
-  const cudavision::ObjectLock lock(json);
-  State *state = json->state;
-  cancelled ? state->stop.request(why) : state->stop.withdraw(why);
-  state->file.cancel(state->stop.requested());
-}
-
 // Whether a started element passes lines instead of frames. This changes only at a start.
 bool passes_text(GstBaseTransform *transform) { return !gst_base_transform_is_passthrough(transform); }
 
-bool open_output(GstCudaVisionJson *json) {
-  State *state = json->state;
+bool begin(GstCudaVisionJson *json) {
+  JsonState *state = json->state;
   state->warned = false;
   const JsonSettings settings = Properties::snapshot(json);
   // Only metas are read, so frames that pass need not be writable.
@@ -204,56 +156,29 @@ bool open_output(GstCudaVisionJson *json) {
   return error == 0;
 }
 
-gboolean start(GstBaseTransform *transform) {
-  auto *json = GST_CUDA_VISION_JSON(transform);
-  for (const StopReason reason : {StopReason::stop, StopReason::flush}) cancel_work(json, reason, false);
-  json->state->started = cudavision::protect(transform, kMemory, false, [json] { return open_output(json); });
-  return json->state->started ? TRUE : FALSE;
-}
-
-gboolean stop(GstBaseTransform *transform) {
-  auto *json = GST_CUDA_VISION_JSON(transform);
-  State *state = json->state;
-  const cudavision::StreamLock lock(transform);
-  state->started = false;
+void end(GstCudaVisionJson *json) {
+  JsonState *state = json->state;
   if (const int error = state->file.close(); error != 0)
     post_error(json, GST_RESOURCE_ERROR_WRITE, "write to", error, __LINE__);
   state->line = {};
   state->tensors = {};
   state->facts = {};
-  return TRUE;
 }
 
-GstStateChangeReturn change_state(GstElement *element, GstStateChange change) {
-  if (change == GST_STATE_CHANGE_PAUSED_TO_READY)
-    cancel_work(GST_CUDA_VISION_JSON(element), StopReason::stop, true);
-  return GST_ELEMENT_CLASS(gst_cuda_vision_json_parent_class)->change_state(element, change);
-}
-
-gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
-  const GstEventType type = GST_EVENT_TYPE(event);
-  if (type == GST_EVENT_FLUSH_START || type == GST_EVENT_FLUSH_STOP)
-    cancel_work(GST_CUDA_VISION_JSON(transform), StopReason::flush, type == GST_EVENT_FLUSH_START);
-  return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_json_parent_class)->sink_event(transform, event);
-}
-
-gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
-  GST_CUDA_VISION_JSON(transform)->state->facts.size = cudavision::frames_of(caps).size;
-  return TRUE;
-}
+void take_caps(GstCudaVisionJson *json, const FramesOfCaps &frames) { json->state->facts.size = frames.size; }
 
 // --- frames ---
 
 // The time of day of a frame. Without one, and with wall_clock, the machine's time, which is close for a live frame.
-std::optional<cudavision::Utc> utc(GstBuffer *buffer, bool wall_clock) {
-  const std::optional<cudavision::Utc> of_frame = cudavision::utc_of(buffer);
+std::optional<Utc> utc(GstBuffer *buffer, bool wall_clock) {
+  const std::optional<Utc> of_frame = utc_of(buffer);
   return of_frame || !wall_clock ? of_frame : std::chrono::system_clock::now();
 }
 
 // Composes the line of a frame in state->line. Returns false if the work is cancelled; the line is then incomplete.
 // Posts a warning the first time that a meta cannot be read.
 bool compose(GstCudaVisionJson *json, GstBuffer *buffer) {
-  State *state = json->state;
+  JsonState *state = json->state;
   state->line.clear();
   const char *unreadable = append_frame(&state->line, state->facts, buffer, &state->tensors, state->stop);
   if (state->stop.requested()) return false;
@@ -265,13 +190,13 @@ bool compose(GstCudaVisionJson *json, GstBuffer *buffer) {
 }
 
 // Notes the settings and the times of a frame, and composes its line. Returns what compose() returns.
-bool take_frame(GstCudaVisionJson *json, GstBuffer *buffer) {
-  State *state = json->state;
-  const GstSegment &segment = GST_BASE_TRANSFORM(json)->segment;
+bool compose_line(GstCudaVisionJson *json, GstBuffer *buffer) {
+  JsonState *state = json->state;
+  const GstSegment &segment = json->parent.segment;
   const JsonSettings settings = Properties::snapshot(json);
   state->facts.source = settings.source;
   state->facts.pts = GST_BUFFER_PTS(buffer);
-  state->facts.running_time = cudavision::to_running_time(segment, GST_BUFFER_PTS(buffer));
+  state->facts.running_time = to_running_time(segment, GST_BUFFER_PTS(buffer));
   state->facts.utc = utc(buffer, settings.wall_clock);
   state->tensors.data = settings.tensor_data;
   return compose(json, buffer);
@@ -279,16 +204,15 @@ bool take_frame(GstCudaVisionJson *json, GstBuffer *buffer) {
 
 // Returns true, and counts the frame, if it gets no line: with only=events, a frame without events.
 bool skips(GstCudaVisionJson *json, GstBuffer *buffer) {
-  if (Properties::snapshot(json).only == JsonOnly::all || cudavision::count_of_events(buffer) > 0)
-    return false;
+  if (Properties::snapshot(json).only == JsonOnly::all || count_of_events(buffer) > 0) return false;
   ++json->state->facts.number;
   return true;
 }
 
-GstFlowReturn write_line(GstCudaVisionJson *json, GstBuffer *buffer) {
-  State *state = json->state;
+GstFlowReturn take_frame(GstCudaVisionJson *json, GstBuffer *buffer) {
+  JsonState *state = json->state;
   if (skips(json, buffer)) return GST_FLOW_OK;
-  if (!take_frame(json, buffer)) return GST_FLOW_FLUSHING;
+  if (!compose_line(json, buffer)) return GST_FLOW_FLUSHING;
   const int error = state->file.write(state->line);
   ++state->facts.number;
   if (error == ECANCELED) return GST_FLOW_FLUSHING;
@@ -296,28 +220,11 @@ GstFlowReturn write_line(GstCudaVisionJson *json, GstBuffer *buffer) {
   return error == 0 ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
-GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
-  auto *json = GST_CUDA_VISION_JSON(transform);
-  if (!json->state->started) return GST_FLOW_FLUSHING;
-  return cudavision::protect(transform, kMemory, GST_FLOW_ERROR, [&] { return write_line(json, buffer); });
-}
-
 // --- lines instead of frames ---
-
-GstCaps *transform_caps(GstBaseTransform *transform, GstPadDirection direction, GstCaps *caps,
-                        GstCaps *wanted) {
-  const bool is_started = GST_PAD_MODE(transform->srcpad) != GST_PAD_MODE_NONE;
-  const bool text =
-      is_started ? passes_text(transform) : Properties::snapshot(transform).output == JsonOutput::text;
-  GstCaps *result = !text                       ? gst_caps_ref(caps)
-                    : direction == GST_PAD_SINK ? gst_caps_new_empty_simple(kLines)
-                                                : gst_pad_get_pad_template_caps(transform->sinkpad);
-  return cudavision::restricted_to(result, wanted);
-}
 
 GstFlowReturn make_line(GstCudaVisionJson *json, GstBuffer *frame, GstBuffer **line) {
   if (skips(json, frame)) return GST_BASE_TRANSFORM_FLOW_DROPPED;
-  if (!take_frame(json, frame)) return GST_FLOW_FLUSHING;
+  if (!compose_line(json, frame)) return GST_FLOW_FLUSHING;
   const std::string &text = json->state->line;
   GstBuffer *made = gst_buffer_new_allocate(nullptr, text.size(), nullptr);
   if (made == nullptr) throw std::bad_alloc();
@@ -327,23 +234,6 @@ GstFlowReturn make_line(GstCudaVisionJson *json, GstBuffer *frame, GstBuffer **l
   ++json->state->facts.number;
   *line = made;
   return GST_FLOW_OK;
-}
-
-GstFlowReturn prepare_output_buffer(GstBaseTransform *transform, GstBuffer *frame, GstBuffer **out) {
-  if (!passes_text(transform))
-    return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_json_parent_class)
-        ->prepare_output_buffer(transform, frame, out);
-  auto *json = GST_CUDA_VISION_JSON(transform);
-  return cudavision::protect(transform, kMemory, GST_FLOW_ERROR, [&] { return make_line(json, frame, out); });
-}
-
-// Does nothing: prepare_output_buffer() has already made the line.
-GstFlowReturn transform_to_line(GstBaseTransform *, GstBuffer *, GstBuffer *) { return GST_FLOW_OK; }
-
-// Asks for no buffer pool for lines, because their lengths differ.
-gboolean decide_allocation(GstBaseTransform *transform, GstQuery *query) {
-  if (passes_text(transform)) return TRUE;
-  return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_json_parent_class)->decide_allocation(transform, query);
 }
 
 // --- the class ---
@@ -376,68 +266,83 @@ GType only_type() {
   return type;
 }
 
-void install_properties(GObjectClass *klass) {
-  using S = JsonSettings;
-  Properties::install(
-      klass, [](GObject *object) { return &GST_CUDA_VISION_JSON(object)->state->settings; },
-      {cudavision::enum_property<S>({"output", "Output", "What the element passes on"}, output_type(),
-                                    &S::output, cudavision::Mutable::ready),
-       cudavision::string_property<S>(
-           {"location", "Location",
-            "Output file, emptied at each start unless append is set (- = standard output; only one element "
-            "of a process can write to an output)"},
-           &S::location, cudavision::Mutable::ready),
-       cudavision::boolean_property<S>(
-           {"append", "Append", "Keep the lines that the file holds at the start, and append the new ones"},
-           &S::append, cudavision::Mutable::ready),
-       cudavision::string_property<S>(
-           {"source", "Source", "Name of the source of the frames, the first member of every object"},
-           &S::source),
-       cudavision::enum_property<S>({"tensor-data", "Tensor data", "The part of each tensor that is written"},
-                                    tensor_data_type(), &S::tensor_data),
-       cudavision::boolean_property<S>(
-           {"wall-clock", "Wall clock",
-            "For frames without a time of day, write the machine's time as utc; repeated runs then write "
-            "different lines"},
-           &S::wall_clock),
-       cudavision::enum_property<S>({"only", "Only", "The frames that have a line; all have a number"},
-                                    only_type(), &S::only)});
-}
+struct JsonElement {
+  using Instance = GstCudaVisionJson;
 
-void finalize(GObject *object) {
-  delete GST_CUDA_VISION_JSON(object)->state;
-  G_OBJECT_CLASS(gst_cuda_vision_json_parent_class)->finalize(object);
-}
+  static constexpr ElementText kText{
+      "GstCudaVisionJson", "JSON lines writer", "Filter/Analyzer/Video",
+      "Writes the results of each frame as one line of JSON, to a file or the standard output"};
+  static constexpr const char *kMemory = "the line of a frame", *kMoreCaps = kLines;
+  static constexpr auto take_frame = cudavision::take_frame;
+  static constexpr auto take_caps = cudavision::take_caps;
+  static constexpr auto begin = cudavision::begin;
+  static constexpr auto end = cudavision::end;
+
+  static std::vector<Property<JsonSettings>> properties() {
+    using S = JsonSettings;
+    return {
+        enum_property<S>({"output", "Output", "What the element passes on"}, output_type(), &S::output,
+                         Mutable::ready),
+        string_property<S>(
+            {"location", "Location",
+             "Output file, emptied at each start unless append is set (- = standard output; only one element "
+             "of a process can write to an output)"},
+            &S::location, Mutable::ready),
+        boolean_property<S>(
+            {"append", "Append", "Keep the lines that the file holds at the start, and append the new ones"},
+            &S::append, Mutable::ready),
+        string_property<S>(
+            {"source", "Source", "Name of the source of the frames, the first member of every object"},
+            &S::source),
+        enum_property<S>({"tensor-data", "Tensor data", "The part of each tensor that is written"},
+                         tensor_data_type(), &S::tensor_data),
+        boolean_property<S>(
+            {"wall-clock", "Wall clock",
+             "For frames without a time of day, write the machine's time as utc; repeated runs then write "
+             "different lines"},
+            &S::wall_clock),
+        enum_property<S>({"only", "Only", "The frames that have a line; all have a number"}, only_type(),
+                         &S::only)};
+  }
+
+  static void init(GstCudaVisionJson *json) { gst_base_transform_set_passthrough(&json->parent, TRUE); }
+  static void cancel(GstCudaVisionJson *json, bool cancelled) { json->state->file.cancel(cancelled); }
+  static void extend(GstBaseTransformClass *klass) {
+    register_zones_meta();  // else GStreamer drops those of frames from other processes
+    klass->transform_caps = GST_DEBUG_FUNCPTR(transform_caps);
+    klass->decide_allocation = GST_DEBUG_FUNCPTR(decide_allocation);
+    klass->prepare_output_buffer = GST_DEBUG_FUNCPTR(prepare_output_buffer);
+    klass->transform = GST_DEBUG_FUNCPTR(transform_to_line);
+  }
+
+  static GstCaps *transform_caps(GstBaseTransform *transform, GstPadDirection direction, GstCaps *caps,
+                                 GstCaps *wanted) {
+    const bool is_started = GST_PAD_MODE(transform->srcpad) != GST_PAD_MODE_NONE;
+    const bool text =
+        is_started ? passes_text(transform) : Properties::snapshot(transform).output == JsonOutput::text;
+    GstCaps *result = !text                       ? gst_caps_ref(caps)
+                      : direction == GST_PAD_SINK ? gst_caps_new_empty_simple(kLines)
+                                                  : gst_pad_get_pad_template_caps(transform->sinkpad);
+    return restricted_to(result, wanted);
+  }
+
+  static GstFlowReturn prepare_output_buffer(GstBaseTransform *transform, GstBuffer *frame, GstBuffer **out) {
+    using Class = MetaElement<JsonElement>;
+    if (!passes_text(transform)) return Class::parent_class()->prepare_output_buffer(transform, frame, out);
+    return Class::take(transform, [&](GstCudaVisionJson *json) { return make_line(json, frame, out); });
+  }
+
+  // Does nothing: prepare_output_buffer() has already made the line.
+  static GstFlowReturn transform_to_line(GstBaseTransform *, GstBuffer *, GstBuffer *) { return GST_FLOW_OK; }
+
+  // Asks for no buffer pool for lines, because their lengths differ.
+  static gboolean decide_allocation(GstBaseTransform *transform, GstQuery *query) {
+    return passes_text(transform) ||
+           MetaElement<JsonElement>::parent_class()->decide_allocation(transform, query);
+  }
+};
 
 }  // namespace
+}  // namespace cudavision
 
-static void gst_cuda_vision_json_class_init(GstCudaVisionJsonClass *klass) {
-  GST_DEBUG_CATEGORY_INIT(gst_cuda_vision_json_debug, "cudavisionjson", 0, "results as lines of JSON");
-  G_OBJECT_CLASS(klass)->finalize = finalize;
-  install_properties(G_OBJECT_CLASS(klass));
-  GstElementClass *element = GST_ELEMENT_CLASS(klass);
-  gst_element_class_set_static_metadata(
-      element, "JSON lines writer", "Filter/Analyzer/Video",
-      "Writes the results of each frame as one line of JSON, to a file or the standard output",
-      PACKAGE_AUTHOR);
-  cudavision::add_any_video_pads(element, kLines);
-  cudavision::register_zones_meta();  // else GStreamer drops those of frames from other processes
-  element->change_state = GST_DEBUG_FUNCPTR(change_state);
-  GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
-  transform->start = GST_DEBUG_FUNCPTR(start);
-  transform->stop = GST_DEBUG_FUNCPTR(stop);
-  transform->set_caps = GST_DEBUG_FUNCPTR(set_caps);
-  transform->sink_event = GST_DEBUG_FUNCPTR(sink_event);
-  transform->transform_caps = GST_DEBUG_FUNCPTR(transform_caps);
-  transform->decide_allocation = GST_DEBUG_FUNCPTR(decide_allocation);
-  transform->prepare_output_buffer = GST_DEBUG_FUNCPTR(prepare_output_buffer);
-  transform->transform = GST_DEBUG_FUNCPTR(transform_to_line);
-  transform->transform_ip = GST_DEBUG_FUNCPTR(transform_ip);
-}
-
-static void gst_cuda_vision_json_init(GstCudaVisionJson *json) {
-  json->state = new State();
-  gst_base_transform_set_passthrough(GST_BASE_TRANSFORM(json), TRUE);
-  gst_base_transform_set_in_place(GST_BASE_TRANSFORM(json), FALSE);
-  cudavision::work_in_push_mode_only(GST_BASE_TRANSFORM(json));
-}
+CUDAVISION_DEFINE_META_ELEMENT(cudavisionjson, cudavision::JsonElement)

@@ -27,8 +27,8 @@
 #include <utility>
 #include <vector>
 
-#include "gst/base/element/any_video_pads.h"
 #include "gst/base/element/element.h"
+#include "gst/base/element/meta_element.h"
 #include "gst/visionredact/visionredact_operation.h"
 
 namespace cudavision {

@@ -33,19 +33,15 @@
  *
  * Since: 0.3
  */
-#include <gst/base/gstbasetransform.h>
 #include <gst/cudavision/cudavision.h>
 #include <gst/video/video.h>
 
-#include <atomic>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "gst/base/element/any_video_pads.h"
-#include "gst/base/element/properties.h"
-#include "gst/base/element/push_only.h"
+#include "gst/base/element/meta_element.h"
 #include "gst/base/element/timing.h"
 #include "gst/base/results/analytics.h"
 #include "gst/base/results/attached_boxes.h"
@@ -55,12 +51,8 @@
 #include "gst/visiontrack/searched_types.h"
 #include "gst/visiontrack/sort_tracker.h"
 
-GST_DEBUG_CATEGORY_STATIC(gst_cuda_vision_track_debug);
-#define GST_CAT_DEFAULT gst_cuda_vision_track_debug
-
+namespace cudavision {
 namespace {
-
-using namespace cudavision;
 
 struct TrackSettings : TrackerSettings {
   std::optional<std::string> type;
@@ -73,49 +65,20 @@ struct BeforeJump {
   FrameSteps steps;
 };
 
-struct TrackState {
-  TrackSettings settings;  // protected by the object lock
-  StopFlag stop;           // set while the element flushes or stops
-  // The streaming thread uses these, also before start(), because GStreamer opens the pads earlier. stop() uses them
-  // when that thread has ended.
+struct TrackState : MetaState<TrackSettings> {
   SortTracker tracker;
   FrameSteps steps;
   std::optional<BeforeJump> before_jump;  // set if the last frame was the first one after a jump
-  StreamId stream_id;
   SearchedTypes searched;
   std::vector<AttachedBox> boxes;  // of the current frame
   std::vector<TypedBox> places;    // of `boxes`, in the same order
   Size size;                       // of the frames, by the caps
-  std::atomic<bool> started = false;
   bool warned = false;
   AwaitedResults awaited_boxes;
   AwaitedType awaited_type;
 };
 
-}  // namespace
-
-struct GstCudaVisionTrack {
-  GstBaseTransform parent;
-  TrackState *state;
-};
-struct GstCudaVisionTrackClass {
-  GstBaseTransformClass parent_class;
-};
-
-#define GST_TYPE_CUDA_VISION_TRACK (gst_cuda_vision_track_get_type())
-#define GST_CUDA_VISION_TRACK(object) \
-  G_TYPE_CHECK_INSTANCE_CAST(object, GST_TYPE_CUDA_VISION_TRACK, GstCudaVisionTrack)
-
-G_BEGIN_DECLS
-GType gst_cuda_vision_track_get_type(void);
-GST_ELEMENT_REGISTER_DECLARE(cudavisiontrack)
-G_END_DECLS
-
-G_DEFINE_TYPE(GstCudaVisionTrack, gst_cuda_vision_track, GST_TYPE_BASE_TRANSFORM)
-GST_ELEMENT_REGISTER_DEFINE(cudavisiontrack, "cudavisiontrack", GST_RANK_NONE, GST_TYPE_CUDA_VISION_TRACK)
-
-namespace {
-
+using GstCudaVisionTrack = MetaInstance<TrackState>;
 using Properties = PropertyTable<TrackSettings>;
 
 void restart(GstCudaVisionTrack *track) {
@@ -146,35 +109,15 @@ void follow_trackers(GstCudaVisionTrack *track, guint64 count) {
 
 // --- states and events ---
 
-gboolean start(GstBaseTransform *transform) {
-  auto *track = GST_CUDA_VISION_TRACK(transform);
-  for (const StopReason reason : {StopReason::stop, StopReason::flush}) track->state->stop.withdraw(reason);
-  track->state->started = true;
-  return TRUE;
-}
-
-gboolean stop(GstBaseTransform *transform) {
-  auto *track = GST_CUDA_VISION_TRACK(transform);
-  const cudavision::StreamLock lock(transform);
-  track->state->started = false;
+void end(GstCudaVisionTrack *track) {
   restart(track);
   track->state->tracker.start();
   track->state->warned = false;
   track->state->awaited_boxes = {};
   track->state->awaited_type = {};
-  return TRUE;
 }
 
-// Cancels the work on the current frame, so that the state change need not wait for it.
-GstStateChangeReturn change_state(GstElement *element, GstStateChange change) {
-  if (change == GST_STATE_CHANGE_PAUSED_TO_READY)
-    GST_CUDA_VISION_TRACK(element)->state->stop.request(StopReason::stop);
-  return GST_ELEMENT_CLASS(gst_cuda_vision_track_parent_class)->change_state(element, change);
-}
-
-gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
-  auto *track = GST_CUDA_VISION_TRACK(transform);
-  const FramesOfCaps frames = frames_of(caps);
+void take_caps(GstCudaVisionTrack *track, const FramesOfCaps &frames) {
   TrackState *state = track->state;
   if (frames.size != state->size) {
     state->before_jump.reset();
@@ -182,48 +125,15 @@ gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
   }
   state->size = frames.size;
   state->steps.follow_caps(frames.duration);
-  return TRUE;
 }
 
-// Whether an event ends all tracks. A segment ends them only if the direction of playback changes. Otherwise it may be
-// the same video at another rate, or the next file: if its timestamps go on, so do the tracks.
-bool ends_tracks(GstCudaVisionTrack *track, GstEvent *event) {
-  switch (GST_EVENT_TYPE(event)) {
-    case GST_EVENT_FLUSH_STOP:
-      return true;
-    case GST_EVENT_STREAM_START:
-      return track->state->stream_id.changes(event);
-    case GST_EVENT_SEGMENT: {
-      const GstSegment *segment = nullptr;
-      gst_event_parse_segment(event, &segment);
-      track->state->steps.expect_jump();
-      return (segment->rate < 0) != (GST_BASE_TRANSFORM(track)->segment.rate < 0);
-    }
-    default:
-      return false;
-  }
-}
-
-gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
-  auto *track = GST_CUDA_VISION_TRACK(transform);
-  const GstEventType type = GST_EVENT_TYPE(event);
-  if (type == GST_EVENT_FLUSH_START) track->state->stop.request(StopReason::flush);
-  // All events that are handled below are serialised with the frames.
-  if (type == GST_EVENT_FLUSH_STOP) track->state->stop.withdraw(StopReason::flush);
-  guint64 count = 0;
-  if (gst_event_has_name(event, kTrackersEvent) &&
-      gst_structure_get_uint64(gst_event_get_structure(event), "count", &count)) {
-    follow_trackers(track, count);
-    gst_event_unref(event);  // downstream already has a greater count from this element
-    return TRUE;
-  }
-  if (ends_tracks(track, event)) restart(track);
-  if (type == GST_EVENT_STREAM_START && track->state->stream_id.take_turns())
-    GST_ELEMENT_WARNING(track, STREAM, FAILED, ("%s", StreamId::kTurns), (nullptr));
-  const gboolean result =
-      GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_track_parent_class)->sink_event(transform, event);
-  if (type == GST_EVENT_SEGMENT) tell_trackers_behind(track);
-  return result;
+// A segment ends all tracks only if the direction of playback changes. Otherwise it may be the same video at another
+// rate, or the next file: if its timestamps go on, so do the tracks.
+void follow_segment(GstCudaVisionTrack *track, GstEvent *event) {
+  const GstSegment *segment = nullptr;
+  gst_event_parse_segment(event, &segment);
+  track->state->steps.expect_jump();
+  if ((segment->rate < 0) != (track->parent.segment.rate < 0)) restart(track);
 }
 
 // --- frames ---
@@ -303,7 +213,6 @@ FrameStep step_to(TrackState *state, GstClockTime pts, bool reverse, TrackSettin
 GstFlowReturn take_frame(GstCudaVisionTrack *track, GstBuffer *buffer) {
   TrackState *state = track->state;
   TrackSettings settings = Properties::snapshot(track);
-  state->stream_id.take_frame();
   collect_boxes_of(track, buffer, settings);
   // Detectors skip gap frames, so a gap frame without boxes or a mark tells nothing.
   if (GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) && state->boxes.empty() && !has_mark(buffer))
@@ -318,71 +227,69 @@ GstFlowReturn take_frame(GstCudaVisionTrack *track, GstBuffer *buffer) {
   return GST_FLOW_OK;
 }
 
-GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
-  auto *track = GST_CUDA_VISION_TRACK(transform);
-  if (!track->state->started) return GST_FLOW_FLUSHING;
-  return protect(transform, "the tracks of a frame", GST_FLOW_ERROR,
-                 [&] { return take_frame(track, buffer); });
-}
-
 // --- the class ---
 
-void install_properties(GObjectClass *klass) {
-  using S = TrackSettings;
-  Properties::install(
-      klass, [](GObject *object) { return &GST_CUDA_VISION_TRACK(object)->state->settings; },
-      {string_property<S>({"type", "Type", "Track only regions and detections of this type (default: all)"},
-                          &S::type),
-       real_property<S>(
-           {"iou-threshold", "IoU threshold",
-            "A box and a prediction with a smaller intersection over union are not assigned to each other"},
-           &S::iou_threshold, 0.0, 1.0),
-       integer_property<S>(
-           {"min-hits", "Minimum hits",
-            "A track is confirmed, and its boxes get its id, when it has had a box in each of this many "
-            "frames in succession after its first one; in the first frames of a stream all tracks are "
-            "confirmed"},
-           &S::min_hits, 0, 1000),
-       integer_property<S>(
-           {"max-age", "Maximum age",
-            "A track ends in a frame without a box of it, if its last box is more than this many frames ago "
-            "(the paper: 1)"},
-           &S::max_age, 0, 1000),
-       unsigned_property<S>({"max-age-time", "Maximum age in nanoseconds",
-                             "Takes the place of max-age: the most time since the last box of a track, in "
-                             "nanoseconds (0 = max-age holds)"},
-                            &S::max_age_time)});
-}
+struct TrackElement {
+  using Instance = GstCudaVisionTrack;
 
-void finalize(GObject *object) {
-  delete GST_CUDA_VISION_TRACK(object)->state;
-  G_OBJECT_CLASS(gst_cuda_vision_track_parent_class)->finalize(object);
-}
+  static constexpr ElementText kText{
+      "GstCudaVisionTrack", "Tracker of regions and detections", "Filter/Analyzer/Video",
+      "Gives regions of interest and object detections an identity over time (SORT)"};
+  static constexpr const char *kMemory = "the tracks of a frame";
+  static constexpr auto take_frame = cudavision::take_frame;
+  static constexpr auto take_caps = cudavision::take_caps;
+  static constexpr auto restart = cudavision::restart;
+  static constexpr auto end = cudavision::end;
+
+  static std::vector<Property<TrackSettings>> properties() {
+    using S = TrackSettings;
+    return {
+        string_property<S>({"type", "Type", "Track only regions and detections of this type (default: all)"},
+                           &S::type),
+        real_property<S>(
+            {"iou-threshold", "IoU threshold",
+             "A box and a prediction with a smaller intersection over union are not assigned to each other"},
+            &S::iou_threshold, 0.0, 1.0),
+        integer_property<S>(
+            {"min-hits", "Minimum hits",
+             "A track is confirmed, and its boxes get its id, when it has had a box in each of this many "
+             "frames in succession after its first one; in the first frames of a stream all tracks are "
+             "confirmed"},
+            &S::min_hits, 0, 1000),
+        integer_property<S>(
+            {"max-age", "Maximum age",
+             "A track ends in a frame without a box of it, if its last box is more than this many frames ago "
+             "(the paper: 1)"},
+            &S::max_age, 0, 1000),
+        unsigned_property<S>({"max-age-time", "Maximum age in nanoseconds",
+                              "Takes the place of max-age: the most time since the last box of a track, in "
+                              "nanoseconds (0 = max-age holds)"},
+                             &S::max_age_time)};
+  }
+
+  static void extend(GstBaseTransformClass *klass) {
+    klass->sink_event = GST_DEBUG_FUNCPTR(sink_event);
+    gst_cuda_vision_analysis_meta_api_get_type();  // else GStreamer drops marks from other processes
+  }
+
+  static gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
+    auto *track = reinterpret_cast<GstCudaVisionTrack *>(transform);
+    guint64 count = 0;
+    if (gst_event_has_name(event, kTrackersEvent) &&
+        gst_structure_get_uint64(gst_event_get_structure(event), "count", &count)) {
+      follow_trackers(track, count);
+      gst_event_unref(event);  // downstream already has a greater count from this element
+      return TRUE;
+    }
+    const bool is_segment = GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT;
+    if (is_segment) follow_segment(track, event);
+    const gboolean result = MetaElement<TrackElement>::sink_event(transform, event);
+    if (is_segment) tell_trackers_behind(track);
+    return result;
+  }
+};
 
 }  // namespace
+}  // namespace cudavision
 
-static void gst_cuda_vision_track_class_init(GstCudaVisionTrackClass *klass) {
-  GST_DEBUG_CATEGORY_INIT(gst_cuda_vision_track_debug, "cudavisiontrack", 0, "identities over time");
-  G_OBJECT_CLASS(klass)->finalize = finalize;
-  install_properties(G_OBJECT_CLASS(klass));
-  GstElementClass *element = GST_ELEMENT_CLASS(klass);
-  gst_element_class_set_static_metadata(
-      element, "Tracker of regions and detections", "Filter/Analyzer/Video",
-      "Gives regions of interest and object detections an identity over time (SORT)", PACKAGE_AUTHOR);
-  cudavision::add_any_video_pads(element);
-  element->change_state = GST_DEBUG_FUNCPTR(change_state);
-  gst_cuda_vision_analysis_meta_api_get_type();  // else GStreamer drops marks from other processes
-  GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
-  transform->start = GST_DEBUG_FUNCPTR(start);
-  transform->stop = GST_DEBUG_FUNCPTR(stop);
-  transform->set_caps = GST_DEBUG_FUNCPTR(set_caps);
-  transform->sink_event = GST_DEBUG_FUNCPTR(sink_event);
-  transform->prepare_output_buffer = GST_DEBUG_FUNCPTR(share_memory);
-  transform->transform_ip = GST_DEBUG_FUNCPTR(transform_ip);
-}
-
-static void gst_cuda_vision_track_init(GstCudaVisionTrack *track) {
-  track->state = new TrackState();
-  gst_base_transform_set_in_place(GST_BASE_TRANSFORM(track), TRUE);
-  cudavision::work_in_push_mode_only(GST_BASE_TRANSFORM(track));
-}
+CUDAVISION_DEFINE_META_ELEMENT(cudavisiontrack, cudavision::TrackElement)

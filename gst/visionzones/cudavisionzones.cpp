@@ -29,20 +29,14 @@
  *
  * Since: 0.3
  */
-#include <gst/base/gstbasetransform.h>
-#include <gst/video/video.h>
-
 #include <algorithm>
-#include <atomic>
 #include <new>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "gst/base/element/any_video_pads.h"
-#include "gst/base/element/properties.h"
-#include "gst/base/element/push_only.h"
+#include "gst/base/element/meta_element.h"
 #include "gst/base/element/timing.h"
 #include "gst/base/input/excerpt.h"
 #include "gst/base/results/attached_boxes.h"
@@ -53,65 +47,30 @@
 #include "gst/visionzones/zone_results.h"
 #include "gst/visionzones/zone_source.h"
 
-GST_DEBUG_CATEGORY_STATIC(gst_cuda_vision_zones_debug);
-#define GST_CAT_DEFAULT gst_cuda_vision_zones_debug
-
+namespace cudavision {
 namespace {
-
-using namespace cudavision;
 
 // The most events of a frame that are attached and posted as messages. Events beyond it are only counted.
 constexpr std::size_t kMostEvents = 1024;
 
-struct ZonesState {
-  ZoneSettings settings;  // protected by the object lock
-  StopFlag stop;          // set while the element flushes or stops
-  // Set by start(), then used by the streaming thread: its first frame moves first_plan to `plan`.
+struct ZonesState : MetaState<ZoneSettings> {
+  // Set by begin(), then used by the streaming thread: its first frame moves first_plan to `plan`.
   ZoneSource source;
   std::optional<ZonePlan> first_plan;
-  // Only the streaming thread uses these members, even before start(), because GStreamer activates the pads earlier,
-  // and stop(), after that thread has ended.
   ZonePlan plan;
   ZoneCounter counter;
   ZoneClock clock;
-  StreamId stream_id;
   Size size;  // of the frames, by the caps
   std::vector<AttachedBox> boxes;
   std::vector<CountedBox> counted;  // those of `boxes` that have a track id
-  std::atomic<bool> started = false;
   AwaitedResults awaited_boxes;
   Patience awaited_ids;
   bool has_ids = false, warned_of_plan = false, warned_of_tracks = false, warned_of_events = false;
   std::string told_of_rule;  // the last warning of a line or zone that is out of reach
 };
 
-}  // namespace
-
-struct GstCudaVisionZones {
-  GstBaseTransform parent;
-  ZonesState *state;
-};
-struct GstCudaVisionZonesClass {
-  GstBaseTransformClass parent_class;
-};
-
-#define GST_TYPE_CUDA_VISION_ZONES (gst_cuda_vision_zones_get_type())
-#define GST_CUDA_VISION_ZONES(object) \
-  G_TYPE_CHECK_INSTANCE_CAST(object, GST_TYPE_CUDA_VISION_ZONES, GstCudaVisionZones)
-
-G_BEGIN_DECLS
-GType gst_cuda_vision_zones_get_type(void);
-GST_ELEMENT_REGISTER_DECLARE(cudavisionzones)
-G_END_DECLS
-
-G_DEFINE_TYPE(GstCudaVisionZones, gst_cuda_vision_zones, GST_TYPE_BASE_TRANSFORM)
-GST_ELEMENT_REGISTER_DEFINE(cudavisionzones, "cudavisionzones", GST_RANK_NONE, GST_TYPE_CUDA_VISION_ZONES)
-
-namespace {
-
+using GstCudaVisionZones = MetaInstance<ZonesState>;
 using Properties = PropertyTable<ZoneSettings>;
-
-constexpr const char *kMemory = "the zones";  // what error messages say there is no memory for
 
 void warn_once(GstCudaVisionZones *zones, bool *warned, const char *text) {
   if (!std::exchange(*warned, true)) GST_ELEMENT_WARNING(zones, STREAM, FAILED, ("%s", text), (nullptr));
@@ -153,14 +112,13 @@ void follow_plan(GstCudaVisionZones *zones) {
 
 // --- states and events ---
 
-void restart(ZonesState *state) {
-  state->counter.forget_tracks();
-  state->clock.restart();
+void restart(GstCudaVisionZones *zones) {
+  zones->state->counter.forget_tracks();
+  zones->state->clock.restart();
 }
 
 bool begin(GstCudaVisionZones *zones) {
   ZonesState *state = zones->state;
-  for (const StopReason reason : {StopReason::stop, StopReason::flush}) state->stop.withdraw(reason);
   state->source.restart();
   Status status;
   state->source.update(Properties::snapshot(zones), &state->first_plan.emplace(), &status);
@@ -168,12 +126,11 @@ bool begin(GstCudaVisionZones *zones) {
     GST_ELEMENT_ERROR(zones, RESOURCE, SETTINGS, ("%s", status.text().c_str()), (nullptr));
     return false;
   }
-  state->started = true;
   return true;
 }
 
-void end(ZonesState *state) {
-  state->started = false;
+void end(GstCudaVisionZones *zones) {
+  ZonesState *state = zones->state;
   state->first_plan.reset();
   state->plan = {}, state->counter = {};
   state->clock.restart();
@@ -182,45 +139,11 @@ void end(ZonesState *state) {
   state->told_of_rule.clear();
 }
 
-gboolean start(GstBaseTransform *transform) {
-  auto *zones = GST_CUDA_VISION_ZONES(transform);
-  return protect(transform, kMemory, FALSE, [zones] { return begin(zones) ? TRUE : FALSE; });
-}
-
-gboolean stop(GstBaseTransform *transform) {
-  auto *zones = GST_CUDA_VISION_ZONES(transform);
-  const cudavision::StreamLock lock(transform);
-  return protect(transform, kMemory, FALSE, [zones] { return end(zones->state), TRUE; });
-}
-
-// Asks the streaming thread to stop: the change to READY would otherwise wait until the current frame is processed.
-GstStateChangeReturn change_state(GstElement *element, GstStateChange change) {
-  if (change == GST_STATE_CHANGE_PAUSED_TO_READY)
-    GST_CUDA_VISION_ZONES(element)->state->stop.request(StopReason::stop);
-  return GST_ELEMENT_CLASS(gst_cuda_vision_zones_parent_class)->change_state(element, change);
-}
-
-gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
-  auto *zones = GST_CUDA_VISION_ZONES(transform);
+void take_caps(GstCudaVisionZones *zones, const FramesOfCaps &frames) {
   ZonesState *state = zones->state;
-  const FramesOfCaps frames = frames_of(caps);
   state->size = frames.size;
   state->clock.follow_caps(frames.duration);
-  return protect(transform, kMemory, FALSE, [zones] { return follow_plan(zones), TRUE; });
-}
-
-gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
-  auto *zones = GST_CUDA_VISION_ZONES(transform);
-  ZonesState *state = zones->state;
-  const GstEventType type = GST_EVENT_TYPE(event);
-  if (type == GST_EVENT_FLUSH_START) state->stop.request(StopReason::flush);
-  // Only flush-start may come while a frame is processed. All events below are serialised with the frames.
-  if (type == GST_EVENT_FLUSH_STOP) state->stop.withdraw(StopReason::flush);
-  const bool is_other = type == GST_EVENT_STREAM_START && state->stream_id.changes(event);
-  if (type == GST_EVENT_FLUSH_STOP || is_other) restart(state);
-  if (type == GST_EVENT_STREAM_START && state->stream_id.take_turns())
-    GST_ELEMENT_WARNING(zones, STREAM, FAILED, ("%s", StreamId::kTurns), (nullptr));
-  return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_zones_parent_class)->sink_event(transform, event);
+  follow_plan(zones);
 }
 
 // --- frames ---
@@ -276,15 +199,13 @@ void post_events(GstCudaVisionZones *zones, const std::vector<ZoneEvent> &events
 
 GstFlowReturn take_frame(GstCudaVisionZones *zones, GstBuffer *buffer) {
   ZonesState *state = zones->state;
-  state->stream_id.take_frame();
   follow_settings(zones);
   if (state->plan.rules.empty()) {
     warn_once(zones, &state->warned_of_plan, "Neither location nor zones is set: nothing is counted");
     return GST_FLOW_OK;
   }
   collect(zones, buffer);
-  const GstClockTime running_time =
-      to_running_time(GST_BASE_TRANSFORM(zones)->segment, GST_BUFFER_PTS(buffer));
+  const GstClockTime running_time = to_running_time(zones->parent.segment, GST_BUFFER_PTS(buffer));
   const std::vector<ZoneEvent> &events =
       state->counter.next(state->counted, state->clock.next(running_time), state->stop);
   if (state->stop.requested()) return GST_FLOW_FLUSHING;
@@ -301,12 +222,6 @@ GstFlowReturn take_frame(GstCudaVisionZones *zones, GstBuffer *buffer) {
   return GST_FLOW_OK;
 }
 
-GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
-  auto *zones = GST_CUDA_VISION_ZONES(transform);
-  if (!zones->state->started) return GST_FLOW_FLUSHING;
-  return protect(transform, kMemory, GST_FLOW_ERROR, [&] { return take_frame(zones, buffer); });
-}
-
 // --- the class ---
 
 // Makes a property that has the plan read again whenever it is set, even to an equal value: the file may have changed.
@@ -319,46 +234,32 @@ Property<ZoneSettings> source_property(PropertyText text, std::optional<std::str
   return property;
 }
 
-void install_properties(GObjectClass *klass) {
-  using S = ZoneSettings;
-  Properties::install(
-      klass, [](GObject *object) { return &GST_CUDA_VISION_ZONES(object)->state->settings; },
-      {source_property({"location", "Location",
-                        "File with lines and zones in JSON (cudavisionzones.schema.json), read again when it "
-                        "is replaced"},
-                       &S::location),
-       source_property({"zones", "Zones", "Lines and zones in JSON, instead of location"}, &S::zones)});
-}
+struct ZonesElement {
+  using Instance = GstCudaVisionZones;
 
-void finalize(GObject *object) {
-  delete GST_CUDA_VISION_ZONES(object)->state;
-  G_OBJECT_CLASS(gst_cuda_vision_zones_parent_class)->finalize(object);
-}
+  static constexpr ElementText kText{
+      "GstCudaVisionZones", "Counter of lines and zones", "Filter/Analyzer/Video",
+      "Counts tracked objects that cross lines, and that enter, leave and stay in zones"};
+  static constexpr const char *kMemory = "the zones";
+  static constexpr auto take_frame = cudavision::take_frame;
+  static constexpr auto take_caps = cudavision::take_caps;
+  static constexpr auto restart = cudavision::restart;
+  static constexpr auto begin = cudavision::begin;
+  static constexpr auto end = cudavision::end;
+
+  static std::vector<Property<ZoneSettings>> properties() {
+    using S = ZoneSettings;
+    return {source_property(
+                {"location", "Location",
+                 "File with lines and zones in JSON (cudavisionzones.schema.json), read again when it "
+                 "is replaced"},
+                &S::location),
+            source_property({"zones", "Zones", "Lines and zones in JSON, instead of location"}, &S::zones)};
+  }
+  static void extend(GstBaseTransformClass *) { register_zones_meta(); }
+};
 
 }  // namespace
+}  // namespace cudavision
 
-static void gst_cuda_vision_zones_class_init(GstCudaVisionZonesClass *klass) {
-  GST_DEBUG_CATEGORY_INIT(gst_cuda_vision_zones_debug, "cudavisionzones", 0, "lines and zones");
-  G_OBJECT_CLASS(klass)->finalize = finalize;
-  install_properties(G_OBJECT_CLASS(klass));
-  GstElementClass *element = GST_ELEMENT_CLASS(klass);
-  gst_element_class_set_static_metadata(
-      element, "Counter of lines and zones", "Filter/Analyzer/Video",
-      "Counts tracked objects that cross lines, and that enter, leave and stay in zones", PACKAGE_AUTHOR);
-  cudavision::add_any_video_pads(element);
-  element->change_state = GST_DEBUG_FUNCPTR(change_state);
-  cudavision::register_zones_meta();
-  GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
-  transform->start = GST_DEBUG_FUNCPTR(start);
-  transform->stop = GST_DEBUG_FUNCPTR(stop);
-  transform->set_caps = GST_DEBUG_FUNCPTR(set_caps);
-  transform->sink_event = GST_DEBUG_FUNCPTR(sink_event);
-  transform->prepare_output_buffer = GST_DEBUG_FUNCPTR(share_memory);
-  transform->transform_ip = GST_DEBUG_FUNCPTR(transform_ip);
-}
-
-static void gst_cuda_vision_zones_init(GstCudaVisionZones *zones) {
-  zones->state = new ZonesState();
-  gst_base_transform_set_in_place(GST_BASE_TRANSFORM(zones), TRUE);
-  cudavision::work_in_push_mode_only(GST_BASE_TRANSFORM(zones));
-}
+CUDAVISION_DEFINE_META_ELEMENT(cudavisionzones, cudavision::ZonesElement)

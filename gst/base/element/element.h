@@ -23,6 +23,14 @@ struct ElementText {
   const char *type_name, *long_name, *category, *description, *faster = nullptr;
 };
 
+// Makes the category of the debug log, which has the element's name.
+inline GstDebugCategory *new_category(const ElementText &text) {
+  g_autofree gchar *name = g_ascii_strdown(text.type_name + std::string_view("Gst").size(), -1);
+  GstDebugCategory *category = nullptr;
+  GST_DEBUG_CATEGORY_INIT(category, name, 0, text.long_name);
+  return category;
+}
+
 // Files type of an element that reads no files.
 struct NoFiles {};
 
@@ -147,21 +155,13 @@ class ElementClass {
                                           E::kText.description, PACKAGE_AUTHOR);
     add_video_pads(element);
     auto *filter = static_cast<GstCudaVisionFilterClass *>(klass);
-    filter->category = new_category();
+    filter->category = new_category(E::kText);
     filter->faster = E::kText.faster;
     filter->make_operation = make_operation;
     filter->check_settings = [](GstCudaVisionFilter *self) { return state_of(self).check(); };
     if constexpr (requires { &E::load; })
       filter->load_files = [](GstCudaVisionFilter *self) { return state_of(self).load_files(E::load); };
     if constexpr (requires { &E::extend; }) E::extend(filter);
-  }
-
-  // The category of the debug log has the element's name.
-  static GstDebugCategory *new_category() {
-    g_autofree gchar *name = g_ascii_strdown(E::kText.type_name + std::string_view("Gst").size(), -1);
-    GstDebugCategory *category = nullptr;
-    GST_DEBUG_CATEGORY_INIT(category, name, 0, E::kText.long_name);
-    return category;
   }
 
   static void init_instance(GTypeInstance *instance, gpointer) {

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The common shape of the elements that read only the metas of frames, not the pixels: an element consists of a
+// description, a settings struct with a property table, and functions for frames. This header defines the GObject class
+// around them, which accepts video of any format in any memory.
+#pragma once
+
+#include <gst/base/gstbasetransform.h>
+#include <gst/video/video.h>
+
+#include <atomic>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "cuda/common/image.h"
+#include "cuda/common/standard_arithmetic.h"
+#include "cuda/common/stop.h"
+#include "gst/base/element/element.h"
+#include "gst/base/element/properties.h"
+#include "gst/base/element/push_only.h"
+#include "gst/base/element/timing.h"
+
+namespace cudavision {
+
+// Calls body() in a function that GStreamer calls, through which no exception may pass. If there is no memory, posts an
+// error and returns `failed`. what: the end of the error's text, "There is no memory for ...".
+template <typename Result, typename Body>
+Result protect(GstBaseTransform *element, const char *what, Result failed, const Body &body) {
+  const StandardArithmetic arithmetic;
+  try {
+    return body();
+  } catch (const std::bad_alloc &) {
+    GST_ELEMENT_ERROR(element, RESOURCE, NO_SPACE_LEFT, ("There is no memory for %s", what), (nullptr));
+    return failed;
+  }
+}
+
+// What caps of any video format say about the frames: the size (0x0: unknown) and the duration (0: no frame rate).
+struct FramesOfCaps {
+  Size size{};
+  GstClockTime duration = 0;
+};
+inline FramesOfCaps frames_of(const GstCaps *caps) {
+  const GstStructure *structure = gst_caps_get_structure(caps, 0);
+  FramesOfCaps frames;
+  gint rate_n = 0, rate_d = 1;
+  gst_structure_get(structure, "width", G_TYPE_INT, &frames.size.width, "height", G_TYPE_INT,
+                    &frames.size.height, nullptr);
+  gst_structure_get_fraction(structure, "framerate", &rate_n, &rate_d);
+  frames.duration = frame_duration(rate_n, rate_d);
+  return frames;
+}
+
+// The part of an element's state that every such element has. What an element adds to it is used by the streaming
+// thread alone, even before the start, because GStreamer activates the pads earlier, and by the end of a run, when that
+// thread has ended.
+template <typename S>
+struct MetaState {
+  using Settings = S;
+
+  S settings;     // protected by the object lock
+  StopFlag stop;  // set while the element flushes or stops; changed with the object lock
+  StreamId stream_id;
+  std::atomic<bool> started = false;
+};
+
+template <typename S>
+struct MetaInstance {
+  using State = S;  // derived from a MetaState
+
+  GstBaseTransform parent;
+  State *state;
+};
+
+// The GObject class of the element that E describes. E has these members:
+//   Instance    a MetaInstance
+//   kText       an ElementText
+//   kMemory     what error messages say there is no memory for
+//   properties  a function that returns the table of properties
+//   take_frame  GstFlowReturn take_frame(Instance *, GstBuffer *)
+//   take_caps   void take_caps(Instance *, const FramesOfCaps &)
+//   end         ends a run: void end(Instance *)
+// and these if it needs them:
+//   begin       begins a run: bool begin(Instance *), false after an error that it has posted
+//   restart     forgets what is known of earlier frames, after a flush and before another stream:
+//               void restart(Instance *)
+//   cancel      ends or allows waits, from any thread: void cancel(Instance *, bool cancelled)
+//   kMoreCaps   caps that the source pad accepts besides video
+//   init        void init(Instance *), when an instance is made
+//   extend      sets further members of the class: void extend(GstBaseTransformClass *)
+template <typename E>
+class MetaElement {
+ public:
+  using Instance = typename E::Instance;
+
+  static GType type() {
+    static const GType type = g_type_register_static_simple(GST_TYPE_BASE_TRANSFORM, E::kText.type_name,
+                                                            sizeof(GstBaseTransformClass), init_class,
+                                                            sizeof(Instance), init_instance, GTypeFlags(0));
+    return type;
+  }
+  static GstBaseTransformClass *parent_class() { return parent_class_; }
+
+  // Calls body() as protect() does, or returns GST_FLOW_FLUSHING if the element has not started.
+  template <typename Body>
+  static GstFlowReturn take(GstBaseTransform *transform, const Body &body) {
+    Instance *self = instance(transform);
+    if (!self->state->started) return GST_FLOW_FLUSHING;
+    return protect(transform, E::kMemory, GST_FLOW_ERROR, [&] { return body(self); });
+  }
+
+  static gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
+    Instance *self = instance(transform);
+    const GstEventType type = GST_EVENT_TYPE(event);
+    // Only flush-start may come while a frame is processed. The other events are serialised with the frames.
+    if (type == GST_EVENT_FLUSH_START || type == GST_EVENT_FLUSH_STOP)
+      set_stop(self, StopReason::flush, type == GST_EVENT_FLUSH_START);
+    if constexpr (requires { &E::restart; }) {
+      StreamId &stream_id = self->state->stream_id;
+      const bool is_start = type == GST_EVENT_STREAM_START;
+      if (type == GST_EVENT_FLUSH_STOP || (is_start && stream_id.changes(event))) E::restart(self);
+      if (is_start && stream_id.take_turns())
+        GST_ELEMENT_WARNING(self, STREAM, FAILED, ("%s", StreamId::kTurns), (nullptr));
+    }
+    return parent_class_->sink_event(transform, event);
+  }
+
+ private:
+  using State = typename Instance::State;
+  using Settings = typename State::Settings;
+
+  static Instance *instance(gpointer object) { return static_cast<Instance *>(object); }
+
+  static void init_class(gpointer klass, gpointer) {
+    parent_class_ = static_cast<GstBaseTransformClass *>(g_type_class_peek_parent(klass));
+    G_OBJECT_CLASS(klass)->finalize = finalize;
+    PropertyTable<Settings>::install(
+        G_OBJECT_CLASS(klass), [](GObject *object) { return &instance(object)->state->settings; },
+        E::properties());
+    new_category(E::kText);
+    GstElementClass *element = GST_ELEMENT_CLASS(klass);
+    gst_element_class_set_static_metadata(element, E::kText.long_name, E::kText.category,
+                                          E::kText.description, PACKAGE_AUTHOR);
+    add_pads(element);
+    element->change_state = GST_DEBUG_FUNCPTR(change_state);
+    auto *transform = GST_BASE_TRANSFORM_CLASS(klass);
+    transform->start = GST_DEBUG_FUNCPTR(start);
+    transform->stop = GST_DEBUG_FUNCPTR(stop);
+    transform->set_caps = GST_DEBUG_FUNCPTR(set_caps);
+    transform->sink_event = GST_DEBUG_FUNCPTR(sink_event);
+    transform->propose_allocation = GST_DEBUG_FUNCPTR(propose_no_crops);
+    transform->prepare_output_buffer = GST_DEBUG_FUNCPTR(share_memory);
+    transform->transform_ip = GST_DEBUG_FUNCPTR(transform_ip);
+    if constexpr (requires { &E::extend; }) E::extend(transform);
+  }
+
+  static void add_pads(GstElementClass *klass) {
+    const std::string video = "video/x-raw(ANY)";
+    const auto add = [klass](const char *name, GstPadDirection direction, const std::string &text) {
+      GstCaps *caps = gst_caps_from_string(text.c_str());
+      gst_element_class_add_pad_template(klass, gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps));
+      gst_caps_unref(caps);
+    };
+    add("sink", GST_PAD_SINK, video);
+    if constexpr (requires { E::kMoreCaps; })
+      add("src", GST_PAD_SRC, video + ';' + E::kMoreCaps);
+    else
+      add("src", GST_PAD_SRC, video);
+  }
+
+  static void init_instance(GTypeInstance *instance, gpointer) {
+    // A plain cast: `instance` does not have the element's class yet.
+    auto *self = reinterpret_cast<Instance *>(instance);
+    self->state = new State();
+    if constexpr (requires { &E::init; }) E::init(self);
+    work_in_push_mode_only(&self->parent);
+  }
+
+  static void finalize(GObject *object) {
+    delete instance(object)->state;
+    G_OBJECT_CLASS(parent_class_)->finalize(object);
+  }
+
+  static void set_stop(Instance *self, StopReason reason, bool requested) {
+    const ObjectLock lock(self);
+    StopFlag &stop = self->state->stop;
+    requested ? stop.request(reason) : stop.withdraw(reason);
+    if constexpr (requires { &E::cancel; }) E::cancel(self, stop.requested());
+  }
+
+  static gboolean start(GstBaseTransform *transform) {
+    Instance *self = instance(transform);
+    for (const StopReason reason : {StopReason::stop, StopReason::flush}) set_stop(self, reason, false);
+    if constexpr (requires { &E::begin; })
+      if (!protect(transform, E::kMemory, false, [self] { return E::begin(self); })) return FALSE;
+    self->state->started = true;
+    return TRUE;
+  }
+
+  static gboolean stop(GstBaseTransform *transform) {
+    Instance *self = instance(transform);
+    const StreamLock lock(transform);
+    self->state->started = false;
+    return protect(transform, E::kMemory, FALSE, [self] { return E::end(self), TRUE; });
+  }
+
+  // Asks the streaming thread to stop: the change to READY would otherwise wait until the current frame is processed.
+  static GstStateChangeReturn change_state(GstElement *element, GstStateChange change) {
+    if (change == GST_STATE_CHANGE_PAUSED_TO_READY) set_stop(instance(element), StopReason::stop, true);
+    return GST_ELEMENT_CLASS(parent_class_)->change_state(element, change);
+  }
+
+  static gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
+    return protect(transform, E::kMemory, FALSE,
+                   [&] { return E::take_caps(instance(transform), frames_of(caps)), TRUE; });
+  }
+
+  // Passes on what downstream proposes, except for GstVideoCropMeta. In a frame that is still to be cropped, results
+  // would have other coordinates than in the cropped frame.
+  static gboolean propose_no_crops(GstBaseTransform *element, GstQuery *decided, GstQuery *query) {
+    const gboolean answered = parent_class_->propose_allocation(element, decided, query);
+    guint index = 0;
+    if (gst_query_find_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, &index))
+      gst_query_remove_nth_allocation_meta(query, index);
+    return answered;
+  }
+
+  // Only metas change, so the output frame shares the memory of the input frame.
+  static GstFlowReturn share_memory(GstBaseTransform *, GstBuffer *input, GstBuffer **output) {
+    *output = gst_buffer_is_writable(input) ? input : gst_buffer_copy(input);
+    return *output != nullptr ? GST_FLOW_OK : GST_FLOW_ERROR;
+  }
+
+  static GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
+    return take(transform, [buffer](Instance *self) {
+      self->state->stream_id.take_frame();
+      return E::take_frame(self, buffer);
+    });
+  }
+
+  static inline GstBaseTransformClass *parent_class_;
+};
+
+}  // namespace cudavision
+
+// Defines the registration of the element `name` that the struct E describes. Use it once, outside of any namespace.
+#define CUDAVISION_DEFINE_META_ELEMENT(name, E) \
+  GST_ELEMENT_REGISTER_DEFINE(name, #name, GST_RANK_NONE, ::cudavision::MetaElement<E>::type())
