@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cuda/bgsub/bgsub_backends.h"
+#include "cuda/bgsub/bgsub_scale.h"
 #include "cuda/common/backends.h"
 #include "cuda/common/check_range.h"
 
@@ -132,6 +133,32 @@ Status make_bgsub(const Execution &execution, Size size, int channels, int mixtu
   CUDAVISION_TRY(check_sides(size));
   return run_on_backend(execution, CUDAVISION_BACKENDS(bgsub::make_bgsub), size, channels, mixtures,
                         subtractor);
+}
+
+namespace {
+
+constexpr int kMostScale = 16;
+
+Status check(const BgsubPicture &picture, int scale, const BgsubPicture &reduced) {
+  CUDAVISION_TRY(check_range("the scale", scale, 1, kMostScale));
+  CUDAVISION_TRY(check_size("the reduced picture", reduced.size(), reduced_size(picture.size(), scale)));
+  if (picture.channels == reduced.channels) return {};
+  return invalid_argument("one picture has " + std::to_string(picture.channels) +
+                          " channels, and the other " + std::to_string(reduced.channels));
+}
+
+}  // namespace
+
+Status reduce_picture(const Execution &execution, const BgsubPicture &picture, int scale,
+                      const BgsubPixels<std::uint8_t> &reduced, Input input) {
+  CUDAVISION_TRY(check(picture, scale, reduced));
+  return run_on_backend(execution, CUDAVISION_BACKENDS(bgsub::reduce), picture, scale, reduced, input);
+}
+
+Status enlarge_picture(const Execution &execution, const BgsubPicture &reduced, int scale,
+                       const BgsubPixels<std::uint8_t> &picture) {
+  CUDAVISION_TRY(check(picture, scale, reduced));
+  return run_on_backend(execution, CUDAVISION_BACKENDS(bgsub::enlarge), reduced, scale, picture);
 }
 
 }  // namespace cudavision

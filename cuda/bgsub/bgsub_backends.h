@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The backends of background subtraction, and the host code that they share.
+// The backends of background subtraction and of reduced pictures, and the host code that they share.
 #pragma once
 
 #include <memory>
 
 #include "cuda/bgsub/bgsub.h"
 #include "cuda/bgsub/bgsub_rules.h"
+#include "cuda/bgsub/bgsub_scale.h"
 #include "cuda/common/backends.h"
 #include "cuda/common/owned_memory.h"
 
@@ -41,9 +42,8 @@ class Subtractor : public BackgroundSubtractor {
   std::int64_t frames_ = 0;  // learnt since the model began
 };
 
-Status make_bgsub_cpu(const Execution &execution, Size size, int channels, int mixtures,
-                      std::unique_ptr<BackgroundSubtractor> *subtractor);
-Status make_bgsub_cuda(const Execution &execution, Size size, int channels, int mixtures,
-                       std::unique_ptr<BackgroundSubtractor> *subtractor);
+decltype(make_bgsub) make_bgsub_cpu, make_bgsub_cuda;
+decltype(reduce_picture) reduce_cpu, reduce_cuda;
+decltype(enlarge_picture) enlarge_cpu, enlarge_cuda;
 
 }  // namespace cudavision::bgsub

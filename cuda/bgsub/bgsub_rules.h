@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "cuda/bgsub/bgsub.h"
+#include "cuda/bgsub/bgsub_scale.h"
 #include "cuda/common/host_device.h"
 
 namespace cudavision::bgsub {
@@ -63,6 +64,18 @@ CUDAVISION_HOST_DEVICE inline void write_background(const Model &model, const fl
   }
   const float scale = std::abs(total) > kNoWeight ? 1 / total : 0.0f;
   for (int c = 0; c < model.channels; ++c) background[c] = nearest_byte(sum[c] * scale);
+}
+
+// The mean of channel c over the square of the reduced pixel (x, y).
+CUDAVISION_HOST_DEVICE inline std::uint8_t mean_of_square(const BgsubPicture &picture, int scale, int x,
+                                                          int y, int c) {
+  int sum = 0, count = 0;
+  for (int py = y * scale; py < (y + 1) * scale && py < picture.height; ++py)
+    for (int px = x * scale; px < (x + 1) * scale && px < picture.width; ++px) {
+      sum += picture.data[py * picture.pitch_bytes + px * picture.step_bytes + c];
+      ++count;
+    }
+  return static_cast<std::uint8_t>((sum + count / 2) / count);
 }
 
 }  // namespace cudavision::bgsub

@@ -2,8 +2,7 @@
 // The CUDA backend of reducing and enlarging pictures: one thread for each pixel that is written.
 #include <cuda_runtime.h>
 
-#include "cuda/bgsub/bgsub_scale_backends.h"
-#include "cuda/bgsub/bgsub_scale_rules.h"
+#include "cuda/bgsub/bgsub_backends.h"
 #include "cuda/common/grid_cuda.h"
 #include "cuda/common/launch_cuda.h"
 

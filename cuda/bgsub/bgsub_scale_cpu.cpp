@@ -5,8 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "cuda/bgsub/bgsub_scale_backends.h"
-#include "cuda/bgsub/bgsub_scale_rules.h"
+#include "cuda/bgsub/bgsub_backends.h"
 
 namespace cudavision::bgsub {
 namespace {

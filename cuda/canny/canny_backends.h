@@ -14,7 +14,6 @@ Thresholds integer_thresholds(const CannyParams &params);
 // luma, or a parameter is invalid.
 Status check_run(Size luma, Size edges, Size made_for, const CannyParams &params);
 
-Status make_canny_cpu(const Execution &execution, Size size, std::unique_ptr<Canny> *canny);
-Status make_canny_cuda(const Execution &execution, Size size, std::unique_ptr<Canny> *canny);
+decltype(make_canny) make_canny_cpu, make_canny_cuda;
 
 }  // namespace cudavision::canny

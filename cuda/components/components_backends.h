@@ -11,7 +11,6 @@ namespace cudavision::components {
 
 Status check_run(Size mask, Size made_for, const ComponentParams &params, const ComponentList &list);
 
-Status make_components_cpu(const Execution &execution, Size size, std::unique_ptr<Components> *components);
-Status make_components_cuda(const Execution &execution, Size size, std::unique_ptr<Components> *components);
+decltype(make_components) make_components_cpu, make_components_cuda;
 
 }  // namespace cudavision::components

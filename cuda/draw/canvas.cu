@@ -10,8 +10,8 @@
 #include "cuda/common/chroma.h"
 #include "cuda/common/grid_cuda.h"
 #include "cuda/common/launch_cuda.h"
-#include "cuda/draw/canvas_backends.h"
 #include "cuda/draw/canvas_rules.h"
+#include "cuda/draw/draw_backends.h"
 
 namespace cudavision::draw {
 namespace {

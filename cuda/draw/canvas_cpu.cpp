@@ -10,8 +10,8 @@
 #include "cuda/common/chroma.h"
 #include "cuda/common/memory_budget.h"
 #include "cuda/common/per_thread.h"
-#include "cuda/draw/canvas_backends.h"
 #include "cuda/draw/canvas_rules.h"
+#include "cuda/draw/draw_backends.h"
 
 namespace cudavision::draw {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "cuda/common/chroma.h"
-#include "cuda/draw/color_map_backends.h"
 #include "cuda/draw/color_map_rules.h"
+#include "cuda/draw/draw_backends.h"
 
 namespace cudavision::draw {
 namespace {

@@ -27,7 +27,6 @@ class WeightsOfSigma {
   Weights weights_;
 };
 
-Status make_gaussian_cpu(const Execution &execution, Size size, std::unique_ptr<Gaussian> *gaussian);
-Status make_gaussian_cuda(const Execution &execution, Size size, std::unique_ptr<Gaussian> *gaussian);
+decltype(make_gaussian) make_gaussian_cpu, make_gaussian_cuda;
 
 }  // namespace cudavision::gaussian

@@ -13,7 +13,6 @@
 #include "cuda/common/row_chunks.cuh"
 #include "cuda/common/static_shared.cuh"
 #include "cuda/histogram/histogram_backends.h"
-#include "cuda/histogram/histogram_rules.h"
 
 namespace cudavision::histogram {
 namespace {

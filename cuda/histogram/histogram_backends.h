@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The factories of the histogram's two backends.
+// The backends of the histogram and of its plot, and the table of bins that they share.
 #pragma once
 
 #include "cuda/common/backends.h"
 #include "cuda/histogram/histogram.h"
+#include "cuda/histogram/plot.h"
 
 namespace cudavision::histogram {
 
-Status make_histogram_cpu(const Execution &execution, std::unique_ptr<Histogram> *histogram);
-Status make_histogram_cuda(const Execution &execution, std::unique_ptr<Histogram> *histogram);
+constexpr int kValues = 256;  // the number of values of a sample
+
+constexpr std::int16_t kOutOfRange = -1;
+
+// The bin of each value, or kOutOfRange.
+struct BinTable {
+  std::int16_t bin[kValues];
+};
+BinTable bin_table(const HistogramParams &params);
+
+decltype(make_histogram) make_histogram_cpu, make_histogram_cuda;
+decltype(plot_histogram) plot_cpu, plot_cuda;
 
 }  // namespace cudavision::histogram

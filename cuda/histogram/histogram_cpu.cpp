@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CPU backend of the histogram: each thread counts values in its own tables, which are summed afterwards.
+// The CPU backend of the histogram and of its plot. Each thread counts values in its own tables, which are summed
+// afterwards.
 #include <algorithm>
 #include <ranges>
 
 #include "cuda/common/per_thread.h"
 #include "cuda/histogram/histogram_backends.h"
-#include "cuda/histogram/histogram_rules.h"
+#include "cuda/histogram/plot_rules.h"
 
 namespace cudavision::histogram {
 namespace {
@@ -82,6 +83,18 @@ class HistogramCpu final : public Histogram {
 
 Status make_histogram_cpu(const Execution &execution, std::unique_ptr<Histogram> *histogram) {
   return make_as<HistogramCpu>(histogram, execution);
+}
+
+Status plot_cpu(const Execution &, const std::uint32_t *counts, int channels, int bins,
+                const HistogramPlot &plot, Primitive *primitives) {
+  for (int channel = 0; channel < channels; ++channel) {
+    const std::uint32_t *channel_counts = counts + channel * bins;
+    const std::uint32_t largest = *std::max_element(channel_counts, channel_counts + bins);
+    for (int i = 0; i < 2 + bins; ++i)
+      *primitives++ =
+          plot_primitive(plot, channel, channels, bins, i, i < 2 ? 0 : channel_counts[i - 2], largest);
+  }
+  return {};
 }
 
 }  // namespace cudavision::histogram

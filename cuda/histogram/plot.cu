@@ -4,7 +4,7 @@
 
 #include "cuda/common/launch_cuda.h"
 #include "cuda/common/static_shared.cuh"
-#include "cuda/histogram/plot_backends.h"
+#include "cuda/histogram/histogram_backends.h"
 #include "cuda/histogram/plot_rules.h"
 
 namespace cudavision::histogram {

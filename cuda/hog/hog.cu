@@ -90,7 +90,7 @@ class HogCuda final : public Hog {
 
 }  // namespace
 
-Status make_hog_cuda(const Execution &execution, Size size, int channels, HogParams params,
+Status make_hog_cuda(const Execution &execution, Size size, int channels, const HogParams &params,
                      std::unique_ptr<Hog> *hog) {
   auto made = std::make_unique<HogCuda>(execution, size, channels, params);
   CUDAVISION_TRY(made->allocate(params));

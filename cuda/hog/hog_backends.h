@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The backends of HOG, and the host code that they share.
+// The backends of HOG, of the detector, and of boxes and stars as primitives; and the host code that they share.
 #pragma once
 
 #include "cuda/common/backends.h"
+#include "cuda/hog/hog_detector.h"
+#include "cuda/hog/hog_primitives_rules.h"
 #include "cuda/hog/hog_rules.h"
 
 namespace cudavision::hog {
@@ -13,9 +15,12 @@ Rules rules_of(const HogParams &params);
 // differs from channel 0 in pitch or step.
 Status check_run(const HogPicture &picture, Size made_for, int channels);
 
-Status make_hog_cpu(const Execution &execution, Size size, int channels, HogParams params,
-                    std::unique_ptr<Hog> *hog);
-Status make_hog_cuda(const Execution &execution, Size size, int channels, HogParams params,
-                     std::unique_ptr<Hog> *hog);
+decltype(make_hog) make_hog_cpu, make_hog_cuda;
+decltype(make_hog_detector) make_hog_detector_cpu, make_hog_detector_cuda;
+
+Status make_box_primitives_cpu(const Execution &execution, HogBoxList list, int capacity, BoxDrawing drawing);
+decltype(make_box_primitives_cpu) make_box_primitives_cuda;
+Status make_star_primitives_cpu(const Execution &execution, StarTask task, Primitive *primitives);
+Status make_star_primitives_cuda(const Execution &execution, StarTask task, Primitive *primitives);
 
 }  // namespace cudavision::hog

@@ -50,7 +50,7 @@ class HogCpu final : public Hog {
 
 }  // namespace
 
-Status make_hog_cpu(const Execution &execution, Size size, int channels, HogParams params,
+Status make_hog_cpu(const Execution &execution, Size size, int channels, const HogParams &params,
                     std::unique_ptr<Hog> *hog) {
   return make_as<HogCpu>(hog, execution, size, channels, params);
 }

@@ -8,7 +8,6 @@
 #include "cuda/common/check_range.h"
 #include "cuda/common/number_text.h"
 #include "cuda/hog/hog_backends.h"
-#include "cuda/hog/hog_detector_backends.h"
 #include "cuda/hog/hog_detector_plan.h"
 
 namespace cudavision {

@@ -14,7 +14,6 @@
 #include "cuda/hog/block_tile_cuda.h"
 #include "cuda/hog/hits.cuh"
 #include "cuda/hog/hog_backends.h"
-#include "cuda/hog/hog_detector_backends.h"
 #include "cuda/hog/hog_detector_plan.h"
 
 namespace cudavision::hog {

@@ -6,15 +6,14 @@
 #include <limits>
 #include <vector>
 
+#include "cuda/common/image.h"
 #include "cuda/common/memory_budget.h"
 #include "cuda/common/per_thread.h"
 #include "cuda/hog/blocks_cpu.h"
 #include "cuda/hog/hit_groups_cpu.h"
 #include "cuda/hog/hog_backends.h"
-#include "cuda/hog/hog_detector_backends.h"
 #include "cuda/hog/hog_detector_plan.h"
 #include "cuda/hog/hog_detector_rules.h"
-#include "cuda/hog/parts_cpu.h"
 #include "cuda/hog/planes_cpu.h"
 
 namespace cudavision::hog {
@@ -22,6 +21,60 @@ namespace {
 
 constexpr int kBlockRowsPerTask = 16, kWindowRowsPerTask = 8;
 constexpr std::size_t kScalesInMemory = 3;  // there is memory for this many scales of the largest size
+
+// The union of rectangles, as rectangles that do not overlap: what the threads work on.
+class Parts {
+ public:
+  // Forgets all rectangles, and begins a union of rectangles.
+  void begin() { whole_.clear(), edges_.clear(), parts_.clear(); }
+  // Adds a rectangle to the union; an empty one is ignored.
+  void add(const Region &region);
+  // Ends the union: parts() then covers every element of the union once, by rectangles of at most most_rows rows.
+  void end(int most_rows);
+  const Array<Region> &parts() const { return parts_; }
+
+ private:
+  // Sets intervals_ to the intervals of the union in row y, from left to right.
+  void find_intervals(int y);
+
+  Array<Region> whole_, parts_;
+  Array<int> edges_;  // the rows in which rectangles begin and end
+  Array<Interval> intervals_;
+};
+
+void Parts::add(const Region &region) {
+  if (is_empty(region)) return;
+  whole_.push_back(region);
+  edges_.push_back(region.y), edges_.push_back(region.y + region.height);
+}
+
+void Parts::find_intervals(int y) {
+  intervals_.clear();
+  for (const Region &r : whole_)
+    if (y >= r.y && y < r.y + r.height) intervals_.push_back({r.x, r.x + r.width});
+  std::sort(intervals_.begin(), intervals_.end(),
+            [](const Interval &a, const Interval &b) { return a.first < b.first; });
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < intervals_.size(); ++i) {
+    if (intervals_[i].first <= intervals_[last].end)
+      intervals_[last].end = std::max(intervals_[last].end, intervals_[i].end);
+    else
+      intervals_[++last] = intervals_[i];
+  }
+  if (!intervals_.empty()) intervals_.resize(last + 1);
+}
+
+// Between two neighbouring edges, all rows have the same intervals.
+void Parts::end(int most_rows) {
+  std::sort(edges_.begin(), edges_.end());
+  edges_.erase(std::unique(edges_.begin(), edges_.end()), edges_.end());
+  for (std::size_t i = 1; i < edges_.size(); ++i) {
+    find_intervals(edges_[i - 1]);
+    for (int y = edges_[i - 1]; y < edges_[i]; y += most_rows)
+      for (const Interval &x : intervals_)
+        parts_.push_back({x.first, y, x.end - x.first, std::min(most_rows, edges_[i] - y)});
+  }
+}
 
 // Counts the parts of some work that are not finished. A task that needs the whole work sleeps in wait(), for less than
 // a millisecond, because other threads have begun all parts before the task waits.

@@ -8,7 +8,6 @@
 
 #include "cuda/common/check_range.h"
 #include "cuda/hog/hog_backends.h"
-#include "cuda/hog/hog_primitives_backends.h"
 
 namespace cudavision {
 namespace {

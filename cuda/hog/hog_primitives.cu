@@ -7,7 +7,7 @@
 #include "cuda/common/launch_cuda.h"
 #include "cuda/common/static_shared.cuh"
 #include "cuda/common/warp.cuh"
-#include "cuda/hog/hog_primitives_backends.h"
+#include "cuda/hog/hog_backends.h"
 
 namespace cudavision::hog {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cuda/common/workers.h"
-#include "cuda/hog/hog_primitives_backends.h"
+#include "cuda/hog/hog_backends.h"
 
 namespace cudavision::hog {
 namespace {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Validation for both backends of the Hough transform, and the choice of the backend.
+// Validation for both backends of the Hough transform and of line primitives, and the choice of the backend.
 #include "cuda/hough/hough.h"
 
 #include <cmath>
 #include <string>
 
+#include "cuda/common/backends.h"
 #include "cuda/common/check_range.h"
 #include "cuda/common/number_text.h"
 #include "cuda/hough/hough_backends.h"
+#include "cuda/hough/line_primitives.h"
 
 namespace cudavision {
 namespace {
@@ -61,6 +63,14 @@ Status hough::check_votes(ImageView<std::uint32_t> votes, const AccumulatorPlan 
 
 Status make_hough(const Execution &execution, Size size, std::unique_ptr<Hough> *hough) {
   return make_on_backend(execution, size, hough, CUDAVISION_BACKENDS(hough::make_hough));
+}
+
+Status make_line_primitives(const Execution &execution, const HoughList &list, int capacity,
+                            const LineStyle &style, Primitive *primitives) {
+  CUDAVISION_TRY(check_range("line-width", style.line_width, LineStyleRanges::line_width));
+  CUDAVISION_TRY(check_range("color_count", style.color_count, LineStyleRanges::color_count));
+  return run_on_backend(execution, CUDAVISION_BACKENDS(hough::make_line_primitives), list, capacity, style,
+                        primitives);
 }
 
 }  // namespace cudavision

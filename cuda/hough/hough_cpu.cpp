@@ -9,6 +9,7 @@
 #include "cuda/common/memory_budget.h"
 #include "cuda/common/owned_memory.h"
 #include "cuda/hough/hough_backends.h"
+#include "cuda/hough/line_primitives_rules.h"
 #include "cuda/hough/segments_cpu.h"
 #include "cuda/hough/votes_simd.h"
 
@@ -153,6 +154,13 @@ class HoughCpu final : public Hough {
 
 Status make_hough_cpu(const Execution &execution, Size size, std::unique_ptr<Hough> *hough) {
   return make_as<HoughCpu>(hough, execution, size);
+}
+
+Status make_line_primitives_cpu(const Execution &, const HoughList &list, int capacity,
+                                const LineStyle &style, Primitive *primitives) {
+  for (int i = 0; i < std::min(list.count->listed, capacity); ++i)
+    primitives[i] = primitive_of(list.lines[i], style);
+  return {};
 }
 
 }  // namespace cudavision::hough

@@ -6,7 +6,7 @@
 
 #include "cuda/common/grid_cuda.h"
 #include "cuda/common/launch_cuda.h"
-#include "cuda/hough/line_primitives_backends.h"
+#include "cuda/hough/hough_backends.h"
 #include "cuda/hough/line_primitives_rules.h"
 
 namespace cudavision::hough {
@@ -28,8 +28,8 @@ static __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-Status make_line_primitives_cuda(const Execution &execution, HoughList list, int capacity, LineStyle style,
-                                 Primitive *primitives) {
+Status make_line_primitives_cuda(const Execution &execution, const HoughList &list, int capacity,
+                                 const LineStyle &style, Primitive *primitives) {
   const unsigned blocks = std::min(blocks_for(capacity, kThreads), kMaxBlocks);
   return CUDAVISION_LAUNCH(make_line_primitives_kernel, dim3(blocks), dim3(kThreads), execution.stream, list,
                            capacity, style, primitives);

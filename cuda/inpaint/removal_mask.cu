@@ -7,7 +7,7 @@
 #include "cuda/common/buffer_cuda.h"
 #include "cuda/common/grid_cuda.h"
 #include "cuda/common/launch_cuda.h"
-#include "cuda/inpaint/removal_mask_backends.h"
+#include "cuda/inpaint/inpaint_backends.h"
 
 namespace cudavision::inpaint {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "cuda/common/memory_budget.h"
 #include "cuda/common/per_thread.h"
-#include "cuda/inpaint/removal_mask_backends.h"
+#include "cuda/inpaint/inpaint_backends.h"
 
 namespace cudavision::inpaint {
 namespace {

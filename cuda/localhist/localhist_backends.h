@@ -13,9 +13,6 @@ Status check_run(Size luma, Size made_for, const LocalHistParams &params, const 
 // Checks the arguments of LocalHist::take_model.
 Status check_region(Size luma, Size made_for, Region region);
 
-Status make_localhist_cpu(const Execution &execution, Size size, const LocalHistParams &params,
-                          std::unique_ptr<LocalHist> *localhist);
-Status make_localhist_cuda(const Execution &execution, Size size, const LocalHistParams &params,
-                           std::unique_ptr<LocalHist> *localhist);
+decltype(make_localhist) make_localhist_cpu, make_localhist_cuda;
 
 }  // namespace cudavision::localhist

@@ -28,9 +28,6 @@ struct PackedRgb {
   }
 };
 
-Status extract_luma_cpu(const Execution &execution, const Frame &frame, ImageView<std::uint8_t> luma,
-                        LumaRange range);
-Status extract_luma_cuda(const Execution &execution, const Frame &frame, ImageView<std::uint8_t> luma,
-                         LumaRange range);
+decltype(extract_luma) extract_luma_cpu, extract_luma_cuda;
 
 }  // namespace cudavision::luma

@@ -11,7 +11,6 @@ namespace cudavision::morphology {
 
 Status check_run(const MorphologyParams &params, Size mask, Size cleaned, Size made_for);
 
-Status make_mask_cleaner_cpu(const Execution &execution, Size size, std::unique_ptr<MaskCleaner> *cleaner);
-Status make_mask_cleaner_cuda(const Execution &execution, Size size, std::unique_ptr<MaskCleaner> *cleaner);
+decltype(make_mask_cleaner) make_mask_cleaner_cpu, make_mask_cleaner_cuda;
 
 }  // namespace cudavision::morphology

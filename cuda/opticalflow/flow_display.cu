@@ -4,8 +4,8 @@
 
 #include "cuda/common/grid_cuda.h"
 #include "cuda/common/launch_cuda.h"
-#include "cuda/opticalflow/flow_display_backends.h"
 #include "cuda/opticalflow/flow_display_rules.h"
+#include "cuda/opticalflow/opticalflow_backends.h"
 
 namespace cudavision::opticalflow {
 namespace {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Optical flow: validation, presets, the number of levels, and the choice of a backend.
+// Optical flow and its display: validation, presets, the number of levels, and the choice of a backend.
 #include "cuda/opticalflow/opticalflow.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
+#include "cuda/common/backends.h"
 #include "cuda/common/check_range.h"
+#include "cuda/opticalflow/flow_display.h"
 #include "cuda/opticalflow/opticalflow_backends.h"
 
 namespace cudavision {
@@ -92,6 +95,33 @@ Status check_run(Size luma, Size flow, Size valid, Size made_for, bool has_previ
 
 Status make_opticalflow(const Execution &execution, Size size, std::unique_ptr<OpticalFlow> *flow) {
   return make_on_backend(execution, size, flow, CUDAVISION_BACKENDS(opticalflow::make_opticalflow));
+}
+
+namespace {
+
+Status check_flow(const FlowOnFrame &flow) {
+  const Size size = flow_size({flow.region.width, flow.region.height}, flow.stride);
+  CUDAVISION_TRY(check_size("vectors", flow.vectors.size(), size));
+  return check_size("valid", flow.valid.size(), size);
+}
+
+}  // namespace
+
+Status draw_flow_wheel(const Execution &execution, const Frame &frame, const FlowOnFrame &flow,
+                       const FlowWheel &wheel) {
+  CUDAVISION_TRY(check_flow(flow));
+  CUDAVISION_TRY(check_region(flow.region, frame.size()));
+  if (!(std::isfinite(wheel.max_speed) && wheel.max_speed > 0))
+    return invalid_argument("max-speed must be more than 0");
+  CUDAVISION_TRY(check_range("legend_radius", wheel.legend_radius, Range<int>{0, 16384}));
+  return run_on_backend(execution, CUDAVISION_BACKENDS(opticalflow::draw_flow_wheel), frame, flow, wheel);
+}
+
+Status make_flow_arrows(const Execution &execution, const FlowOnFrame &flow, const FlowArrows &arrows,
+                        Primitive *primitives) {
+  CUDAVISION_TRY(check_flow(flow));
+  return run_on_backend(execution, CUDAVISION_BACKENDS(opticalflow::make_flow_arrows), flow, arrows,
+                        primitives);
 }
 
 }  // namespace cudavision

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Internal functions of optical flow: the factories of both backends, and the checks that both backends make.
+// Internal functions of optical flow and of its display: the backends, and the checks that both backends make.
 #pragma once
 
 #include "cuda/common/backends.h"
+#include "cuda/opticalflow/flow_display.h"
 #include "cuda/opticalflow/flow_rules.h"
 #include "cuda/opticalflow/opticalflow.h"
 
@@ -17,7 +18,8 @@ int max_level_count(Size frame);
 Status check_run(Size luma, Size flow, Size valid, Size made_for, bool has_previous,
                  const OpticalFlowParams &params, const Places &places);
 
-Status make_opticalflow_cpu(const Execution &execution, Size size, std::unique_ptr<OpticalFlow> *flow);
-Status make_opticalflow_cuda(const Execution &execution, Size size, std::unique_ptr<OpticalFlow> *flow);
+decltype(make_opticalflow) make_opticalflow_cpu, make_opticalflow_cuda;
+decltype(draw_flow_wheel) draw_flow_wheel_cpu, draw_flow_wheel_cuda;
+decltype(make_flow_arrows) make_flow_arrows_cpu, make_flow_arrows_cuda;
 
 }  // namespace cudavision::opticalflow

@@ -8,6 +8,7 @@
 
 #include "cuda/common/memory_budget.h"
 #include "cuda/common/per_thread.h"
+#include "cuda/opticalflow/flow_display_rules.h"
 #include "cuda/opticalflow/flow_rules.h"
 #include "cuda/opticalflow/flow_simd.h"
 #include "cuda/opticalflow/opticalflow_backends.h"
@@ -213,6 +214,27 @@ class OpticalFlowCpu final : public OpticalFlow {
 
 Status make_opticalflow_cpu(const Execution &execution, Size size, std::unique_ptr<OpticalFlow> *flow) {
   return make_as<OpticalFlowCpu>(flow, execution, size);
+}
+
+namespace {
+
+constexpr int kCellRowsPerTask = 16;
+
+}  // namespace
+
+Status draw_flow_wheel_cpu(const Execution &execution, const Frame &frame, const FlowOnFrame &flow,
+                           const FlowWheel &wheel) {
+  const Size cells = wheel_cells(frame, flow.region);
+  return execution.workers->run_rows(cells.height, kCellRowsPerTask, [&](int y, int) {
+    for (int x = 0; x < cells.width; ++x) paint_cell(frame, flow, wheel, x, y);
+  });
+}
+
+Status make_flow_arrows_cpu(const Execution &, const FlowOnFrame &flow, const FlowArrows &arrows,
+                            Primitive *primitives) {
+  const int count = arrow_line_count({flow.region.width, flow.region.height});
+  for (int i = 0; i < count; ++i) primitives[i] = arrow_primitive(flow, arrows, i);
+  return {};
 }
 
 }  // namespace cudavision::opticalflow

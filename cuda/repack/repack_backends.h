@@ -6,11 +6,7 @@
 
 namespace cudavision::repack {
 
-Status repack_cpu(const Execution &execution, const RepackedFrame &frame, int components);
-Status repack_cuda(const Execution &execution, const RepackedFrame &frame, int components);
-Status unpack_cpu(const Execution &execution, const RepackedFrame &frame, Region region,
-                  ImageView<const std::uint8_t> replaced);
-Status unpack_cuda(const Execution &execution, const RepackedFrame &frame, Region region,
-                   ImageView<const std::uint8_t> replaced);
+decltype(repack_frame) repack_cpu, repack_cuda;
+decltype(unpack_frame) unpack_cpu, unpack_cuda;
 
 }  // namespace cudavision::repack

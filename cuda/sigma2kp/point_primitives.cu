@@ -6,7 +6,7 @@
 
 #include "cuda/common/grid_cuda.h"
 #include "cuda/common/launch_cuda.h"
-#include "cuda/sigma2kp/point_primitives_backends.h"
+#include "cuda/sigma2kp/sigma2kp_backends.h"
 
 namespace cudavision::sigma2kp {
 namespace {

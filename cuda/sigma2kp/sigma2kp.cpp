@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Validation and planning for both backends of the sigma^2 detector, and the choice of the backend.
+// Validation and planning for both backends of the sigma^2 detector and of keypoint primitives, and the choice of the
+// backend.
 #include "cuda/sigma2kp/sigma2kp.h"
 
 #include <algorithm>
 #include <cmath>
 
+#include "cuda/common/backends.h"
 #include "cuda/common/check_range.h"
 #include "cuda/common/number_text.h"
+#include "cuda/sigma2kp/point_primitives.h"
 #include "cuda/sigma2kp/sigma2kp_backends.h"
 
 namespace cudavision {
@@ -69,6 +72,30 @@ Status sigma2kp::check_run(Size luma, Size made_for, const Sigma2KpParams &param
 
 Status make_sigma2kp(const Execution &execution, Size size, std::unique_ptr<Sigma2Kp> *sigma2kp) {
   return make_on_backend(execution, size, sigma2kp, CUDAVISION_BACKENDS(sigma2kp::make_sigma2kp));
+}
+
+namespace {
+
+sigma2kp::LineEnds line_ends(const PointStyle &style) {
+  sigma2kp::LineEnds ends{};
+  const double length = sigma2kp::kReach * style.size;
+  for (int bin = 0; bin < style.orientation_bins; ++bin) {
+    const double angle = angle_of_bin(bin, style.orientation_bins);
+    ends.x[bin] = static_cast<std::int16_t>(std::lround(length * std::cos(angle)));
+    ends.y[bin] = static_cast<std::int16_t>(std::lround(length * std::sin(angle)));
+  }
+  return ends;
+}
+
+}  // namespace
+
+Status make_point_primitives(const Execution &execution, const Sigma2KpList &list, int capacity,
+                             const PointStyle &style, Primitive *primitives, int *drawn) {
+  CUDAVISION_TRY(check_range("point-size", style.size, PointStyleRanges::size));
+  CUDAVISION_TRY(check_range("line-width", style.line_width, PointStyleRanges::line_width));
+  CUDAVISION_TRY(check_range("orientation-bins", style.orientation_bins, Sigma2KpRanges::orientation_bins));
+  return run_on_backend(execution, CUDAVISION_BACKENDS(sigma2kp::make_point_primitives), list, capacity,
+                        style, line_ends(style), primitives, drawn);
 }
 
 }  // namespace cudavision

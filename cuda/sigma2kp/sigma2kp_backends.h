@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The internal functions through which sigma2kp.cpp and the backends of the sigma^2 detector reach each
-// other.
+// The internal functions through which sigma2kp.cpp and the backends of the sigma^2 detector and of keypoint primitives
+// reach each other.
 #pragma once
 
 #include <cstddef>
 
 #include "cuda/common/backends.h"
+#include "cuda/sigma2kp/point_primitives_rules.h"
 #include "cuda/sigma2kp/sigma2kp_rules.h"
 
 namespace cudavision::sigma2kp {
@@ -25,7 +26,10 @@ std::size_t max_keypoint_count(const DetectorPlan &plan);
 // parameter is invalid.
 Status check_run(Size luma, Size made_for, const Sigma2KpParams &params);
 
-Status make_sigma2kp_cpu(const Execution &execution, Size size, std::unique_ptr<Sigma2Kp> *sigma2kp);
-Status make_sigma2kp_cuda(const Execution &execution, Size size, std::unique_ptr<Sigma2Kp> *sigma2kp);
+decltype(make_sigma2kp) make_sigma2kp_cpu, make_sigma2kp_cuda;
+
+Status make_point_primitives_cpu(const Execution &execution, Sigma2KpList list, int capacity,
+                                 PointStyle style, LineEnds ends, Primitive *primitives, int *drawn);
+decltype(make_point_primitives_cpu) make_point_primitives_cuda;
 
 }  // namespace cudavision::sigma2kp

@@ -263,4 +263,12 @@ Status make_sigma2kp_cpu(const Execution &execution, Size size, std::unique_ptr<
   return make_as<Sigma2KpCpu>(sigma2kp, execution, size);
 }
 
+Status make_point_primitives_cpu(const Execution &, Sigma2KpList list, int capacity, PointStyle style,
+                                 LineEnds ends, Primitive *primitives, int *drawn) {
+  const int count = std::min(list.count->listed, capacity);
+  for (int i = 0; i < count; ++i) make_primitives(list.keypoints[i], style, ends, primitives + 2 * i);
+  *drawn = 2 * count;
+  return {};
+}
+
 }  // namespace cudavision::sigma2kp

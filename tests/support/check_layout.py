@@ -67,10 +67,12 @@ def check_kernels(path, code):
 
 
 def check_backends(path, code):
-    """x_backends.h: pairs of functions of the backends, and functions of x.cpp."""
-    beside = path.with_name(path.name.replace("_backends.h", ".cpp"))
-    shared = beside.read_text(encoding="utf-8") if beside.is_file() else ""
+    """x_backends.h: pairs of functions of the backends, and functions of the .cpp files that belong to neither."""
+    shared = "".join(other.read_text(encoding="utf-8") for other in path.parent.glob("*.cpp")
+                     if not other.name.endswith(("_cpu.cpp", "_simd.cpp")))
     functions = {m.group(2): m for m in re.finditer(r"^(?!inline)(\w[\w:<>&* ]*[ &*])(\w+)\(", code, re.M)}
+    for match in re.finditer(r"^decltype\(\w+\) ([\w, ]+);", code, re.M):
+        functions.update((name, match) for name in match[1].split(", "))
     for name, match in functions.items():
         other = re.sub(r"_(cpu|cuda)$", lambda end: "_cuda" if end[1] == "cpu" else "_cpu", name)
         if other not in functions if other != name else not re.search(rf"\b{name}\([^;{{]*\{{", shared):
