@@ -2,14 +2,18 @@
 // The operation of cudabgsub.
 #include "gst/bgsub/bgsub_operation.h"
 
+#include <gst/cudavision/cudavision.h>
+#include <gst/video/gstvideometa.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "cuda/common/backends.h"
 #include "cuda/draw/draw.h"
 #include "gst/base/frame/format.h"
+#include "gst/base/results/analytics.h"
 #include "gst/base/results/attach.h"
-#include "gst/bgsub/motion_regions.h"
+#include "gst/meta/free_ids.h"
 
 namespace cudavision {
 namespace {
@@ -21,6 +25,39 @@ BgsubPixels<std::uint8_t> pixels_of(ImageView<std::uint8_t> bytes, int channels)
           .channels = channels,
           .width = bytes.width / channels,
           .height = bytes.height};
+}
+
+constexpr char kType[] = "motion";
+
+// Attaches a region with its area in pixels and its share of the analysed region. Returns false if there is no memory.
+bool add_region(const Job &job, const ConnectedComponent &c, gint id) {
+  GstVideoRegionOfInterestMeta *region = gst_buffer_add_video_region_of_interest_meta(
+      job.buffer, kType, static_cast<guint>(job.region.x + c.box.x),
+      static_cast<guint>(job.region.y + c.box.y), static_cast<guint>(c.box.width),
+      static_cast<guint>(c.box.height));
+  if (region == nullptr) return false;
+  region->id = id;
+  const double pixels = static_cast<double>(job.region.width) * job.region.height;
+  gst_video_region_of_interest_meta_add_param(
+      region,
+      gst_structure_new(kType, "area", G_TYPE_INT, c.area, "share", G_TYPE_DOUBLE, c.area / pixels, nullptr));
+  return true;
+}
+
+// Attaches each component, which is in coordinates of the analysed region, as a GstVideoRegionOfInterestMeta of the
+// type "motion", with an id that no other region of the buffer has. Its structure "motion" has the fields "area", in
+// pixels, and "share", of the analysed region. From GStreamer 1.24 on, each is also attached as an object detection of
+// GstAnalytics. Marks the frame as analysed for this type, even without components.
+Status attach_motion(const Job &job, const ConnectedComponent *components, int count) {
+  FreeIds ids(job.buffer);
+  bool ok = gst_cuda_vision_buffer_mark_analysed(job.buffer, kType, static_cast<guint>(count), nullptr);
+  for (int i = 0; i < count && ok; ++i) ok = add_region(job, components[i], ids.next());
+  if (!ok) return invalid_argument("the regions that move could not be attached");
+  const GQuark type = g_quark_from_static_string(kType);
+  return attach_detections(job.buffer, count, [&](int i) {
+    const Region &box = components[i].box;
+    return Detection{0, type, job.region.x + box.x, job.region.y + box.y, box.width, box.height, 1};
+  });
 }
 
 }  // namespace

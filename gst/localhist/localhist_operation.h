@@ -10,10 +10,24 @@
 #include "cuda/draw/color_map.h"
 #include "cuda/localhist/localhist.h"
 #include "gst/base/element/element.h"
+#include "gst/base/results/tensor_pool.h"
 #include "gst/localhist/localhist_settings.h"
-#include "gst/localhist/results.h"
 
 namespace cudavision {
+
+// The buffer pools of the tensors for one set of parameters.
+class LocalHistResults {
+ public:
+  Status make(std::shared_ptr<DeviceContext> context, const LocalHistShape &shape,
+              const LocalHistParams &params);
+  // Attaches new tensors to the job's frame and sets the pointers of `output` to their memory.
+  Status attach(const Job &job, LocalHistOutput *output);
+
+ private:
+  LocalHistShape shape_;
+  LocalHistParams params_;
+  std::unique_ptr<TensorPool> histograms_, argmax_, value_;
+};
 
 class LocalHistOperation final : public ElementOperation<LocalHistSettings> {
  public:

@@ -15,7 +15,12 @@ class TypedRegions {
   // Reads the boxes of a frame that have this type ("*": any type). property: the name of the property whose value
   // `type` is. Some boxes are missing if the flag asks to stop.
   void read(GstBuffer *buffer, Size frame, const StopFlag &stop, const char *property,
-            const std::string &type);
+            const std::string &type) {
+    regions_.clear(), complaint_.clear();
+    collect_boxes(buffer, stop, &boxes_);
+    if (type != "*") complaint_ = awaited_.take(buffer, boxes_, property, type);
+    add_regions(boxes_, type, frame, stop, &regions_);
+  }
   // The places of these boxes in the last frame, clipped to the frame. None is empty.
   const std::vector<Region> &regions() const { return regions_; }
   // Set by read(): a sentence for the user, once, if only boxes of other types come (AwaitedType); otherwise empty.
