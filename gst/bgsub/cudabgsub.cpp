@@ -36,24 +36,18 @@ namespace cudavision {
 namespace {
 
 GType output_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(BgsubOutput::mask), "The mask replaces the picture: 255 on what moves, 0 elsewhere",
-       "mask"},
-      {static_cast<int>(BgsubOutput::overlay), "What moves is painted with a colour", "overlay"},
-      {static_cast<int>(BgsubOutput::background), "The background replaces the picture", "background"},
-      {static_cast<int>(BgsubOutput::foreground), "What does not move becomes black", "foreground"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionBgsubOutput", values);
-  return type;
+  return enum_type(
+      "GstCudaVisionBgsubOutput",
+      {{BgsubOutput::mask, "The mask replaces the picture: 255 on what moves, 0 elsewhere", "mask"},
+       {BgsubOutput::overlay, "What moves is painted with a colour", "overlay"},
+       {BgsubOutput::background, "The background replaces the picture", "background"},
+       {BgsubOutput::foreground, "What does not move becomes black", "foreground"}});
 }
 
 GType scale_type() {
-  static const GEnumValue values[] = {{1, "Every pixel", "1"},
-                                      {2, "Squares of 2x2 pixels: a quarter of the work", "1/2"},
-                                      {4, "Squares of 4x4 pixels: a sixteenth of the work", "1/4"},
-                                      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionBgsubScale", values);
-  return type;
+  return enum_type("GstCudaVisionBgsubScale", {{1, "Every pixel", "1"},
+                                               {2, "Squares of 2x2 pixels: a quarter of the work", "1/2"},
+                                               {4, "Squares of 4x4 pixels: a sixteenth of the work", "1/4"}});
 }
 
 std::vector<Property<BgsubSettings>> model_properties() {

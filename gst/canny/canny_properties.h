@@ -12,10 +12,8 @@ namespace cudavision {
 
 // The enum type of CannyParams::aperture.
 inline GType canny_aperture_type() {
-  static const GEnumValue values[] = {
-      {3, "3x3 pixels", "3"}, {5, "5x5 pixels", "5"}, {7, "7x7 pixels", "7"}, {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionCannyAperture", values);
-  return type;
+  return enum_type("GstCudaVisionCannyAperture",
+                   {{3, "3x3 pixels", "3"}, {5, "5x5 pixels", "5"}, {7, "7x7 pixels", "7"}});
 }
 
 // The properties low-threshold, high-threshold, aperture and gaussian-sigma of settings S derived from CannyParams.

@@ -33,13 +33,10 @@ namespace cudavision {
 namespace {
 
 GType output_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(CannyOutput::edges), "The edge map replaces the picture: 255 on edges, 0 elsewhere",
-       "edges"},
-      {static_cast<int>(CannyOutput::overlay), "Edges are drawn on the picture in a colour", "overlay"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionCannyOutput", values);
-  return type;
+  return enum_type(
+      "GstCudaVisionCannyOutput",
+      {{CannyOutput::edges, "The edge map replaces the picture: 255 on edges, 0 elsewhere", "edges"},
+       {CannyOutput::overlay, "Edges are drawn on the picture in a colour", "overlay"}});
 }
 
 std::vector<Property<CannySettings>> own_properties() {

@@ -25,12 +25,9 @@ namespace cudavision {
 namespace {
 
 GType mode_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(HistogramMode::luma), "One channel: the luma", "luma"},
-      {static_cast<int>(HistogramMode::channels), "One channel for each of R, G, B or Y, U, V", "channels"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionHistogramMode", values);
-  return type;
+  return enum_type("GstCudaVisionHistogramMode",
+                   {{HistogramMode::luma, "One channel: the luma", "luma"},
+                    {HistogramMode::channels, "One channel for each of R, G, B or Y, U, V", "channels"}});
 }
 
 struct HistogramElement {

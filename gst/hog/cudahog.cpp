@@ -49,51 +49,40 @@ namespace cudavision {
 namespace {
 
 GType variant_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(HogVariant::opencv), "As cv::HOGDescriptor computes them", "opencv"},
-      {static_cast<int>(HogVariant::ghog), "As GHoGLib defines them: each vote goes to its own cell", "ghog"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionHogVariant", values);
-  return type;
+  return enum_type("GstCudaVisionHogVariant",
+                   {{HogVariant::opencv, "As cv::HOGDescriptor computes them", "opencv"},
+                    {HogVariant::ghog, "As GHoGLib defines them: each vote goes to its own cell", "ghog"}});
 }
 
 GType norm_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(HogNorm::variant), "The norm of the variant: l2-hys for opencv, l1-sqrt for ghog",
-       "variant"},
-      {static_cast<int>(HogNorm::l2_hys), "L2, clipped at 0.2, and L2 again", "l2-hys"},
-      {static_cast<int>(HogNorm::l2), "v / (|v|_2 + e)", "l2"},
-      {static_cast<int>(HogNorm::l1_sqrt), "sqrt(v / (|v|_1 + e))", "l1-sqrt"},
-      {static_cast<int>(HogNorm::l1), "v / (|v|_1 + e)", "l1"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionHogNorm", values);
-  return type;
+  return enum_type(
+      "GstCudaVisionHogNorm",
+      {{HogNorm::variant, "The norm of the variant: l2-hys for opencv, l1-sqrt for ghog", "variant"},
+       {HogNorm::l2_hys, "L2, clipped at 0.2, and L2 again", "l2-hys"},
+       {HogNorm::l2, "v / (|v|_2 + e)", "l2"},
+       {HogNorm::l1_sqrt, "sqrt(v / (|v|_1 + e))", "l1-sqrt"},
+       {HogNorm::l1, "v / (|v|_1 + e)", "l1"}});
 }
 
 GType model_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(HogModelName::none), "The model in model-location; no model if that is empty",
-       "none"},
-      {static_cast<int>(HogModelName::people),
-       "People who stand or walk, seen as a whole, from 64x128 pixels on: OpenCV's default people detector",
-       "people"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionHogModel", values);
-  return type;
+  return enum_type(
+      "GstCudaVisionHogModel",
+      {{HogModelName::none, "The model in model-location; no model if that is empty", "none"},
+       {HogModelName::people,
+        "People who stand or walk, seen as a whole, from 64x128 pixels on: OpenCV's default people detector",
+        "people"}});
 }
 
 GType group_method_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(HogGrouping::mean),
-       "The mean of a group of hits of similar position and size, as in cv::HOGDescriptor::groupRectangles",
-       "mean"},
-      {static_cast<int>(HogGrouping::best),
-       "The hit with the best score of those that overlap it (non-maximum suppression, intersection over "
-       "union 0.3)",
-       "best"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionHogGroupMethod", values);
-  return type;
+  return enum_type(
+      "GstCudaVisionHogGroupMethod",
+      {{HogGrouping::mean,
+        "The mean of a group of hits of similar position and size, as in cv::HOGDescriptor::groupRectangles",
+        "mean"},
+       {HogGrouping::best,
+        "The hit with the best score of those that overlap it (non-maximum suppression, intersection over "
+        "union 0.3)",
+        "best"}});
 }
 
 // Until `descriptor` is set, its value depends on whether there is a model.

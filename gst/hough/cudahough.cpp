@@ -32,23 +32,16 @@ namespace cudavision {
 namespace {
 
 GType mode_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(HoughMode::lines),
-       "Straight lines; with nms-radius=0 all lines that cv::HoughLines finds", "lines"},
-      {static_cast<int>(HoughMode::segments), "The parts of lines on which there are edges", "segments"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionHoughMode", values);
-  return type;
+  return enum_type(
+      "GstCudaVisionHoughMode",
+      {{HoughMode::lines, "Straight lines; with nms-radius=0 all lines that cv::HoughLines finds", "lines"},
+       {HoughMode::segments, "The parts of lines on which there are edges", "segments"}});
 }
 
 GType input_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(HoughInput::picture), "A picture; its edges are found as by cudacanny", "picture"},
-      {static_cast<int>(HoughInput::edges), "An edge map: every nonzero pixel of the luma is an edge",
-       "edges"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionHoughInput", values);
-  return type;
+  return enum_type("GstCudaVisionHoughInput",
+                   {{HoughInput::picture, "A picture; its edges are found as by cudacanny", "picture"},
+                    {HoughInput::edges, "An edge map: every nonzero pixel of the luma is an edge", "edges"}});
 }
 
 std::vector<Property<HoughSettings>> search_properties() {

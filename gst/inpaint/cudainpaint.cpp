@@ -56,14 +56,12 @@ namespace cudavision {
 namespace {
 
 GType mode_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(InpaintMode::frame), "Fills each frame separately", "frame"},
-      {static_cast<int>(InpaintMode::temporal),
-       "For a still camera: restores the background that earlier frames have shown, and fills the rest",
-       "temporal"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionInpaintMode", values);
-  return type;
+  return enum_type(
+      "GstCudaVisionInpaintMode",
+      {{InpaintMode::frame, "Fills each frame separately", "frame"},
+       {InpaintMode::temporal,
+        "For a still camera: restores the background that earlier frames have shown, and fills the rest",
+        "temporal"}});
 }
 
 std::vector<Property<InpaintSettings>> fill_properties() {

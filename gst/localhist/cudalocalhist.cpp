@@ -41,32 +41,23 @@ namespace cudavision {
 namespace {
 
 GType feature_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(LocalHistFeature::brightness), "The luma", "brightness"},
-      {static_cast<int>(LocalHistFeature::gradient), "The orientation of the luma's gradient", "gradient"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionLocalHistFeature", values);
-  return type;
+  return enum_type("GstCudaVisionLocalHistFeature",
+                   {{LocalHistFeature::brightness, "The luma", "brightness"},
+                    {LocalHistFeature::gradient, "The orientation of the luma's gradient", "gradient"}});
 }
 
 GType layout_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(LocalHistLayout::interleaved), "[rows][cols][bins]", "interleaved"},
-      {static_cast<int>(LocalHistLayout::planar), "[bins][rows][cols]", "planar"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionLocalHistLayout", values);
-  return type;
+  return enum_type("GstCudaVisionLocalHistLayout",
+                   {{LocalHistLayout::interleaved, "[rows][cols][bins]", "interleaved"},
+                    {LocalHistLayout::planar, "[bins][rows][cols]", "planar"}});
 }
 
 GType reduction_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(LocalHistReduction::none), "The histograms themselves", "none"},
-      {static_cast<int>(LocalHistReduction::argmax), "The dominant bin and its share", "argmax"},
-      {static_cast<int>(LocalHistReduction::entropy), "The entropy in bits", "entropy"},
-      {static_cast<int>(LocalHistReduction::distance), "The L1 distance to the model's shares", "distance"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionLocalHistReduction", values);
-  return type;
+  return enum_type("GstCudaVisionLocalHistReduction",
+                   {{LocalHistReduction::none, "The histograms themselves", "none"},
+                    {LocalHistReduction::argmax, "The dominant bin and its share", "argmax"},
+                    {LocalHistReduction::entropy, "The entropy in bits", "entropy"},
+                    {LocalHistReduction::distance, "The L1 distance to the model's shares", "distance"}});
 }
 
 // Setting one of these properties, even to the same value, has the model taken again.

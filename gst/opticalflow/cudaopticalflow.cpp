@@ -42,27 +42,22 @@ namespace cudavision {
 namespace {
 
 GType preset_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(OpticalFlowPreset::none), "Sets nothing", "none"},
-      {static_cast<int>(OpticalFlowPreset::fast),
-       "window-size=15 levels=3 iterations=5 epsilon=0.03 stride=4 forward-backward=0", "fast"},
-      {static_cast<int>(OpticalFlowPreset::medium),
-       "window-size=15 levels=3 iterations=10 epsilon=0.03 stride=2 forward-backward=0", "medium"},
-      {static_cast<int>(OpticalFlowPreset::quality),
-       "window-size=21 levels=4 iterations=30 epsilon=0.01 stride=1 forward-backward=1", "quality"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionFlowPreset", values);
-  return type;
+  return enum_type(
+      "GstCudaVisionFlowPreset",
+      {{OpticalFlowPreset::none, "Sets nothing", "none"},
+       {OpticalFlowPreset::fast,
+        "window-size=15 levels=3 iterations=5 epsilon=0.03 stride=4 forward-backward=0", "fast"},
+       {OpticalFlowPreset::medium,
+        "window-size=15 levels=3 iterations=10 epsilon=0.03 stride=2 forward-backward=0", "medium"},
+       {OpticalFlowPreset::quality,
+        "window-size=21 levels=4 iterations=30 epsilon=0.01 stride=1 forward-backward=1", "quality"}});
 }
 
 GType stride_type() {
-  static const GEnumValue values[] = {{1, "Every pixel", "1"},
-                                      {2, "Every 2nd pixel of every 2nd row", "2"},
-                                      {4, "Every 4th pixel of every 4th row", "4"},
-                                      {8, "Every 8th pixel of every 8th row", "8"},
-                                      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionFlowStride", values);
-  return type;
+  return enum_type("GstCudaVisionFlowStride", {{1, "Every pixel", "1"},
+                                               {2, "Every 2nd pixel of every 2nd row", "2"},
+                                               {4, "Every 4th pixel of every 4th row", "4"},
+                                               {8, "Every 8th pixel of every 8th row", "8"}});
 }
 
 // Setting this property sets the properties of the preset too.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "gst/base/element/properties.h"
 #include "gst/base/frame/format.h"
 #include "gst/base/style/line_width.h"
 
@@ -20,15 +21,13 @@ void set_corners(const GstVideoInfo &info, Color (&corners)[6]) {
 }  // namespace
 
 GType flow_display_mode_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(OpticalFlowDisplayMode::wheel),
-       "Colours lie over the dimmed picture: the hue shows the direction, the opacity of the colour shows "
-       "the speed; where no vector is valid, the picture is darker",
-       "wheel"},
-      {static_cast<int>(OpticalFlowDisplayMode::arrows), "Arrows are drawn on the picture", "arrows"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionFlowDisplayMode", values);
-  return type;
+  return enum_type(
+      "GstCudaVisionFlowDisplayMode",
+      {{OpticalFlowDisplayMode::wheel,
+        "Colours lie over the dimmed picture: the hue shows the direction, the opacity of the colour shows "
+        "the speed; where no vector is valid, the picture is darker",
+        "wheel"},
+       {OpticalFlowDisplayMode::arrows, "Arrows are drawn on the picture", "arrows"}});
 }
 
 FlowWheel wheel_of(const GstVideoInfo &info, const FlowStyle &style, Size region) {

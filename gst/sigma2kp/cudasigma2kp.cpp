@@ -34,22 +34,16 @@ namespace cudavision {
 namespace {
 
 GType definition_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(Sigma2KpDefinition::grid), "Cells of grids that cover the picture", "grid"},
-      {static_cast<int>(Sigma2KpDefinition::dense), "A cell around every pixel: many times as many keypoints",
-       "dense"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionSigma2Definition", values);
-  return type;
+  return enum_type(
+      "GstCudaVisionSigma2Definition",
+      {{Sigma2KpDefinition::grid, "Cells of grids that cover the picture", "grid"},
+       {Sigma2KpDefinition::dense, "A cell around every pixel: many times as many keypoints", "dense"}});
 }
 
 GType grids_type() {
-  static const GEnumValue values[] = {
-      {2, "One grid, and one shifted by half a cell along both axes", "2"},
-      {4, "Also grids shifted by half a cell along x only and along y only", "4"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionSigma2Grids", values);
-  return type;
+  return enum_type("GstCudaVisionSigma2Grids",
+                   {{2, "One grid, and one shifted by half a cell along both axes", "2"},
+                    {4, "Also grids shifted by half a cell along x only and along y only", "4"}});
 }
 
 // The properties that decide which keypoints are listed.

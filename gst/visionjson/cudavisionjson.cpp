@@ -239,31 +239,22 @@ GstFlowReturn make_line(GstCudaVisionJson *json, GstBuffer *frame, GstBuffer **l
 // --- the class ---
 
 GType output_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(JsonOutput::frames), "Frames pass, and lines are written to location", "frames"},
-      {static_cast<int>(JsonOutput::text), "Lines pass instead of frames, one in each buffer", "text"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionJsonOutput", values);
-  return type;
+  return enum_type("GstCudaVisionJsonOutput",
+                   {{JsonOutput::frames, "Frames pass, and lines are written to location", "frames"},
+                    {JsonOutput::text, "Lines pass instead of frames, one in each buffer", "text"}});
 }
 
 GType tensor_data_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(TensorData::none), "No numbers", "none"},
-      {static_cast<int>(TensorData::summary), "Statistics of the numbers", "summary"},
-      {static_cast<int>(TensorData::full), "All numbers", "full"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionJsonTensorData", values);
-  return type;
+  return enum_type("GstCudaVisionJsonTensorData",
+                   {{TensorData::none, "No numbers", "none"},
+                    {TensorData::summary, "Statistics of the numbers", "summary"},
+                    {TensorData::full, "All numbers", "full"}});
 }
 
 GType only_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(JsonOnly::all), "Every frame has a line", "all"},
-      {static_cast<int>(JsonOnly::events), "Frames with events of cudavisionzones have a line", "events"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionJsonOnly", values);
-  return type;
+  return enum_type("GstCudaVisionJsonOnly",
+                   {{JsonOnly::all, "Every frame has a line", "all"},
+                    {JsonOnly::events, "Frames with events of cudavisionzones have a line", "events"}});
 }
 
 struct JsonElement {

@@ -35,31 +35,22 @@ namespace cudavision {
 namespace {
 
 GType mode_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(RedactMode::fill), "Fills with `color`", "fill"},
-      {static_cast<int>(RedactMode::pixelate), "Makes each of few cells its mean", "pixelate"},
-      {static_cast<int>(RedactMode::blur), "Smooths with a Gaussian, which can be undone in part", "blur"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionRedactMode", values);
-  return type;
+  return enum_type("GstCudaVisionRedactMode",
+                   {{RedactMode::fill, "Fills with `color`", "fill"},
+                    {RedactMode::pixelate, "Makes each of few cells its mean", "pixelate"},
+                    {RedactMode::blur, "Smooths with a Gaussian, which can be undone in part", "blur"}});
 }
 
 GType shape_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(RedactShape::box), "The box", "box"},
-      {static_cast<int>(RedactShape::ellipse), "The ellipse that touches the sides of the box", "ellipse"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionRedactShape", values);
-  return type;
+  return enum_type("GstCudaVisionRedactShape",
+                   {{RedactShape::box, "The box", "box"},
+                    {RedactShape::ellipse, "The ellipse that touches the sides of the box", "ellipse"}});
 }
 
 GType on_silence_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(OnSilence::hide_all), "Frames are filled as a whole", "hide-all"},
-      {static_cast<int>(OnSilence::pass), "Only what is known is hidden", "pass"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionRedactOnSilence", values);
-  return type;
+  return enum_type("GstCudaVisionRedactOnSilence",
+                   {{OnSilence::hide_all, "Frames are filled as a whole", "hide-all"},
+                    {OnSilence::pass, "Only what is known is hidden", "pass"}});
 }
 
 std::vector<Property<RedactSettings>> look_properties() {

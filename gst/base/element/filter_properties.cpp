@@ -6,32 +6,23 @@ namespace cudavision {
 namespace {
 
 GType backend_choice_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(BackendChoice::automatic), "CUDA if a device can be used, otherwise the CPU", "auto"},
-      {static_cast<int>(BackendChoice::cuda), "CUDA; an error if no device can be used", "cuda"},
-      {static_cast<int>(BackendChoice::cpu), "The CPU, with n-threads threads", "cpu"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionBackend", values);
-  return type;
+  return enum_type("GstCudaVisionBackend",
+                   {{BackendChoice::automatic, "CUDA if a device can be used, otherwise the CPU", "auto"},
+                    {BackendChoice::cuda, "CUDA; an error if no device can be used", "cuda"},
+                    {BackendChoice::cpu, "The CPU, with n-threads threads", "cpu"}});
 }
 
 GType active_backend_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(ActiveBackend::none), "None: the element is stopped", "none"},
-      {static_cast<int>(ActiveBackend::cuda), "CUDA", "cuda"},
-      {static_cast<int>(ActiveBackend::cpu), "The CPU", "cpu"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionActiveBackend", values);
-  return type;
+  return enum_type("GstCudaVisionActiveBackend",
+                   {{ActiveBackend::none, "None: the element is stopped", "none"},
+                    {ActiveBackend::cuda, "CUDA", "cuda"},
+                    {ActiveBackend::cpu, "The CPU", "cpu"}});
 }
 
 GType luma_range_type() {
-  static const GEnumValue values[] = {
-      {static_cast<int>(LumaRange::as_is), "The numbers of the frame", "as-is"},
-      {static_cast<int>(LumaRange::full), "Limited-range luma, 16 to 235, is expanded to 0 to 255", "full"},
-      {0, nullptr, nullptr}};
-  static const GType type = g_enum_register_static("GstCudaVisionLumaRange", values);
-  return type;
+  return enum_type("GstCudaVisionLumaRange",
+                   {{LumaRange::as_is, "The numbers of the frame", "as-is"},
+                    {LumaRange::full, "Limited-range luma, 16 to 235, is expanded to 0 to 255", "full"}});
 }
 
 Property<ObjectSettings> active_backend_property() {

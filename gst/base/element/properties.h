@@ -6,7 +6,10 @@
 
 #include <gst/base/gstbasetransform.h>
 
+#include <algorithm>
 #include <functional>
+#include <initializer_list>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <string>
@@ -90,6 +93,24 @@ template <typename S>
 Property<S> real_property(PropertyText text, double S::*member, Range<double> range,
                           Mutable when = Mutable::controllable) {
   return real_property<S>(text, member, range.least, range.most, when);
+}
+
+// A value of an enum type, for an enum or int: the value, its description, and its nick, which is the text that users
+// write.
+struct EnumValue {
+  template <typename E>
+  EnumValue(E one, const char *text, const char *nick) : value{static_cast<int>(one), text, nick} {}
+  GEnumValue value;
+};
+
+// Returns the enum type of that name. The first call registers it, with the values.
+inline GType enum_type(const char *name, std::initializer_list<EnumValue> values) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (const GType known = g_type_from_name(name); known != 0) return known;
+  GEnumValue *table = g_new0(GEnumValue, values.size() + 1);  // GObject keeps it, and the last row ends it
+  std::transform(values.begin(), values.end(), table, [](const EnumValue &one) { return one.value; });
+  return g_enum_register_static(name, table);
 }
 
 // E is an enum or int whose values are those of the GEnum type.
