@@ -7,15 +7,16 @@
 #
 #   tests/release.sh [FOLDER [ROOT...]]
 #
-# FOLDER keeps the release; default: a temporary folder. Packages of other roots in it stay. ROOT is bookworm, trixie or
-# forky, or trixie-cuda for packages with kernels, which needs the CUDA toolkit in /usr/local/cuda; default: these four.
+# FOLDER keeps the release; default: a temporary folder. Packages of other roots in it stay, if the same key has signed
+# them; any other file among them is an error (tests/support/release_pool.sh). ROOT is bookworm, trixie or forky, or
+# trixie-cuda for packages with kernels, which needs the CUDA toolkit in /usr/local/cuda; default: these four.
 # CUDA_ARCHS are the compute capabilities (debian/rules); default: 90 alone, which compiles in a seventh of the time.
 # RELEASE_KEY names the gpg key that signs; default: a key of this run. FRESH_ROOT_CACHE: see tests/fresh_root.sh.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/support/packages.sh
 needs_root_folder tests/release.sh
-install_packages debootstrap apt-utils gpg gpg-agent git
+install_packages debootstrap apt-utils gpg gpgv gpg-agent git
 
 temporary=$(mktemp -d /var/tmp/cudavision_release.XXXXXX)
 folder=${1:-$temporary/repository}  # one that is named stays
@@ -39,28 +40,35 @@ if [[ -z ${RELEASE_KEY:-} ]]; then
   RELEASE_KEY=release-test@gst-cudavision.example
   gpg --batch --quiet --passphrase '' --quick-generate-key "$RELEASE_KEY" default sign 1d
 fi
-gpg --batch --armor --export "$RELEASE_KEY" >"$folder/gst-cudavision.asc"
-[[ -s $folder/gst-cudavision.asc ]] || { echo "gpg has no key $RELEASE_KEY" >&2; exit 2; }
+gpg --batch --export "$RELEASE_KEY" >"$temporary/keys.gpg"
+[[ -s $temporary/keys.gpg ]] || { echo "gpg has no key $RELEASE_KEY" >&2; exit 2; }
 sign() { gpg --batch --yes --local-user "$RELEASE_KEY" "$@"; }
+# check_pool [ROOT...]: whether each file in the pool, except those of these roots, is ours.
+check_pool() { tests/support/release_pool.sh "$folder" "$temporary/keys.gpg" "$temporary/built" "$@"; }
+: >"$temporary/built"
+check_pool "${roots[@]}"  # before hours of builds
 
 failed=0
 for root in "${roots[@]}"; do
   rm -rf "${folder:?}/pool/$root"
-  mkdir -p "$folder/pool/$root"
-  mounts=$folder/pool/$root:/root/packages
+  mkdir -p "$folder/pool" "$temporary/pool/$root"
+  mounts=$temporary/pool/$root:/root/packages
   [[ $root != *-cuda ]] || mounts+=" $(realpath /usr/local/cuda):/usr/local/cuda"
   twice=
   [[ ${root%-cuda} != trixie ]] || twice=twice
   echo "== $root"
   FRESH_ROOT_MOUNTS=$mounts tests/fresh_root.sh "${root%-cuda}" \
     "CUDA_ARCHS=${CUDA_ARCHS:-90} tests/support/build_packages.sh /root/packages ${suffixes[${root%-cuda}]} $twice" ||
-    { failed=1; rm -rf "${folder:?}/pool/$root"; }  # nobody installs what was refused
+    { failed=1; continue; }  # nobody installs what was refused
+  (cd "$temporary" && find "pool/$root" -type f -exec sha256sum {} +) >>"$temporary/built"
+  mv "$temporary/pool/$root" "$folder/pool"
 done
 compgen -G "$folder/pool/*" >/dev/null || exit 1
 
 echo "== the repository"
+check_pool
 cd "$folder"
-rm -rf dists SHA256SUMS*
+rm -rf dists
 for pool in pool/*; do
   root=${pool#pool/}
   mkdir -p "dists/$root/main/binary-amd64" "dists/$root/main/source"
@@ -73,10 +81,11 @@ for pool in pool/*; do
   sign --clearsign --output "dists/$root/InRelease" "dists/$root/Release"
 done
 cp "$OLDPWD/CHANGELOG.md" .
+gpg --batch --armor --export "$RELEASE_KEY" >gst-cudavision.asc
 "$OLDPWD/tests/support/release_parts.py" . >gst-cudavision.spdx.json
-find . -type f ! -name 'SHA256SUMS*' -printf '%P\n' | LC_ALL=C sort | xargs -d '\n' sha256sum >"$temporary/SHA256SUMS"
-mv "$temporary/SHA256SUMS" .
-sign --armor --detach-sign SHA256SUMS
+find pool dists CHANGELOG.md gst-cudavision.asc gst-cudavision.spdx.json -type f | LC_ALL=C sort | xargs -d '\n' sha256sum >"$temporary/SHA256SUMS"
+sign --armor --detach-sign "$temporary/SHA256SUMS"
+mv "$temporary"/SHA256SUMS{,.asc} .
 cd "$OLDPWD"
 
 for root in "${roots[@]}"; do
