@@ -12,15 +12,22 @@
 
 #include "cuda/common/check_cuda.h"
 #include "cuda/common/image.h"
+#include "cuda/common/launch_gate_cuda.h"
 #include "cuda/common/memory_budget.h"
 
 namespace cudavision {
 
 struct FreeDevice {
-  void operator()(void *memory) const { (void)cudaFree(memory); }
+  void operator()(void *memory) const {
+    const Allocation announced(current_gate());
+    (void)cudaFree(memory);
+  }
 };
 struct FreePinned {
-  void operator()(void *memory) const { (void)cudaFreeHost(memory); }
+  void operator()(void *memory) const {
+    const Allocation announced(current_gate());
+    (void)cudaFreeHost(memory);
+  }
 };
 
 // An array of T in device memory.
@@ -33,6 +40,7 @@ class DeviceBuffer {
     *this = DeviceBuffer();
     CUDAVISION_TRY(charge_.take(count * sizeof(T)));
     T *data = nullptr;
+    const Allocation announced(current_gate());
     const Status status = CUDAVISION_CHECK_CUDA(cudaMalloc(&data, count * sizeof(T)));
     if (status.ok()) {
       data_.reset(data);
@@ -61,6 +69,7 @@ class PinnedBuffer {
     data_.reset();
     CUDAVISION_TRY(charge_.take(size));
     void *data = nullptr;
+    const Allocation announced(current_gate());
     const Status status = CUDAVISION_CHECK_CUDA(cudaHostAlloc(&data, size, cudaHostAllocPortable));
     if (!status.ok()) {
       charge_.give_back();
@@ -88,6 +97,7 @@ class DeviceImage {
                                 static_cast<std::size_t>(size.height)));
     void *data = nullptr;
     std::size_t pitch_bytes = 0;
+    const Allocation announced(current_gate());
     const std::size_t width_bytes = static_cast<std::size_t>(size.width) * sizeof(T);
     const Status status = CUDAVISION_CHECK_CUDA(
         cudaMallocPitch(&data, &pitch_bytes, width_bytes, static_cast<std::size_t>(size.height)));

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cuda/common/check_cuda.h"
+#include "cuda/common/launch_gate_cuda.h"
 #include "cuda/common/probe.h"
 #include "gst/base/device/gst_cuda.h"
 
@@ -32,8 +33,7 @@ struct DeviceContext::Handles {
   GstCudaContext *context;
   int device_id;
   gst_cuda::Stream stream = nullptr;
-  // Events at the ends of the pending frames (FrameOrder::leave_pending()), used round-robin. They are created here and
-  // not with the first frame, because the driver may block event creation while many streams launch (launch_turn.h).
+  // Events at the ends of the pending frames (FrameOrder::leave_pending()), used round-robin.
   cudaEvent_t frame_end[kMostPending] = {};
   cudaEvent_t producer_end = nullptr;
   std::mutex mutex;
@@ -52,6 +52,7 @@ Status DeviceContext::open(GstCudaContext *context, std::shared_ptr<DeviceContex
   const Scope scope(made.get());
   CUDAVISION_TRY(scope.status());
   CUDAVISION_TRY(probe_kernels());
+  const Allocation announced(current_gate());
   CUDAVISION_TRY(gst_cuda::make_stream(context, &made->handles_->stream));
   CUDAVISION_TRY(made->make_events());
   *opened = made;
@@ -61,6 +62,7 @@ Status DeviceContext::open(GstCudaContext *context, std::shared_ptr<DeviceContex
 DeviceContext::~DeviceContext() {
   if (handles_->stream != nullptr) {
     const Scope scope(this);
+    const Allocation announced(current_gate());
     for (cudaEvent_t event : handles_->frame_end)
       if (event != nullptr) (void)cudaEventDestroy(event);
     for (cudaEvent_t event : {handles_->producer_end, handles_->order})

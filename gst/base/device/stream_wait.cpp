@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "cuda/common/check_cuda.h"
+#include "cuda/common/launch_gate_cuda.h"
 #include "gst/base/results/counted.h"
 
 namespace cudavision {
@@ -97,7 +98,9 @@ Status poll(Target target, nanoseconds longest, bool *finished) {
 struct StreamWait::Event {
   cudaEvent_t handle = nullptr;
   ~Event() {
-    if (handle != nullptr) (void)cudaEventDestroy(handle);
+    if (handle == nullptr) return;
+    const Allocation announced(current_gate());
+    (void)cudaEventDestroy(handle);
   }
 };
 
@@ -106,6 +109,7 @@ StreamWait::~StreamWait() = default;
 
 Status StreamWait::make(std::unique_ptr<StreamWait> *wait) {
   auto event = std::make_unique<Event>();
+  const Allocation announced(current_gate());
   CUDAVISION_TRY_CUDA(
       cudaEventCreateWithFlags(&event->handle, cudaEventBlockingSync | cudaEventDisableTiming));
   wait->reset(new StreamWait(std::move(event)));

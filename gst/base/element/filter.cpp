@@ -11,7 +11,6 @@
 #include "cuda/common/number_text.h"
 #include "cuda/common/standard_arithmetic.h"
 #include "gst/base/device/context_sharing.h"
-#include "gst/base/device/launch_turn.h"
 #include "gst/base/element/filter_properties.h"
 #include "gst/base/element/promised_latency.h"
 #include "gst/base/element/push_only.h"
@@ -38,7 +37,6 @@ struct FilterState {
   std::atomic<GstClockTime> frame_duration = 0;   // by the caps, or 0
   SharedSession session;
   // The following members are used by the streaming thread and by start and stop, which never run beside it.
-  std::optional<WorkingElement> working;  // set while the CUDA backend is used
   GstVideoInfo info;
   FrameDistance frame_distance;
   Continuity continuity;
@@ -163,9 +161,7 @@ gboolean start_filter(GstCudaVisionFilter *filter) {
   }
   std::shared_ptr<DeviceContext> context;
   if (settings.backend != BackendChoice::cpu) {
-    state.working.emplace();
     const Status status = state.sharing.acquire(GST_ELEMENT(filter), settings.cuda_device_id, &context);
-    if (!status.ok()) state.working.reset();
     if (!status.ok() && settings.backend == BackendChoice::cuda) {
       post_error(filter, "CUDA cannot be used", status, __LINE__);
       return FALSE;
@@ -205,7 +201,6 @@ gboolean stop(GstBaseTransform *transform) {
       protect(filter, FALSE, [&] { return session->end(), TRUE; });
     state.session.set(nullptr);
   }
-  state.working.reset();
   state.sharing.pause();
   set_active_backend(filter, ActiveBackend::none);
   return TRUE;

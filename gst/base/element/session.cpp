@@ -7,7 +7,6 @@
 
 #include "cuda/common/available_memory.h"
 #include "cuda/luma/luma.h"
-#include "gst/base/device/launch_turn.h"
 #include "gst/base/frame/format.h"
 #include "gst/base/frame/repacked_format.h"
 
@@ -95,6 +94,12 @@ void Session::move_to(std::shared_ptr<DeviceContext> context) {
     wait_.reset();
   }
   context_ = std::move(context);
+  count_element();
+}
+
+void Session::count_element() {
+  working_.reset();
+  if (context_) working_.emplace(LaunchGate::of_device(context_->device_id()));
 }
 
 Status Session::wait() {
@@ -235,8 +240,8 @@ Status Session::process_frame(MappedFrame &frame, GstBuffer *buffer, const Filte
                               bool is_timed) {
   if (!frame.on_device() && !stage_->staged) CUDAVISION_TRY(stage_frames());
   Job job{};
-  const bool leaves_pending =
-      frame.order().can_stay_pending() && !settings.post_messages && !is_timed && few_elements_work();
+  const bool leaves_pending = frame.order().can_stay_pending() && !settings.post_messages && !is_timed &&
+                              working_->gate().few_elements_work();
   if (leaves_pending) CUDAVISION_TRY(wait_for_oldest());
   CUDAVISION_TRY(frame.order().begin());
   const Status worked = work(frame, buffer, settings, &job);
@@ -262,7 +267,7 @@ Status Session::work(MappedFrame &mapped, GstBuffer *buffer, const FilterSetting
   if (!mapped.on_device())
     CUDAVISION_TRY(stage.staged->upload(mapped.planes(), luma_alone ? 1 : planes.count, &planes));
   std::optional<LaunchTurn> turn;  // set on the CUDA backend
-  if (context_) turn.emplace();
+  if (working_) turn.emplace(working_->gate());
   path_ = {backend(),
            context_of(buffer) != nullptr,
            mapped.on_device(),

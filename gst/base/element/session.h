@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 
+#include "cuda/common/launch_gate.h"
 #include "cuda/common/memory_budget.h"
 #include "cuda/common/owned_memory.h"
 #include "cuda/common/staged_frame.h"
@@ -63,7 +64,9 @@ class Session {
         make_operation_(std::move(make_operation)),
         stop_(stop),
         wanted_luma_range_(luma_range),
-        workers_(1, stop) {}
+        workers_(1, stop) {
+    count_element();
+  }
   ~Session();
 
   Backend backend() const { return context_ ? Backend::cuda : Backend::cpu; }
@@ -113,6 +116,7 @@ class Session {
   Status stage_frames();
   Status allocate_working_planes();
   Planes working_planes();
+  void count_element();
   void drop_stage();
   // Destroys the stage. Keeps what its operation has learnt (Operation::take_learnt) for the next operation.
   void retire_stage(bool given_up);
@@ -121,6 +125,7 @@ class Session {
   Execution execution() const;
 
   std::shared_ptr<DeviceContext> context_;  // null on the CPU backend
+  std::optional<WorkingElement> working_;   // set if there is a context
   std::unique_ptr<StreamWait> wait_;        // null until the first frame, and on the CPU backend
   MakeOperation make_operation_;
   const StopFlag *stop_;

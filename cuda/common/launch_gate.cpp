@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Keeps a lock of the CUDA driver free for threads that allocate, while many others launch kernels.
+#include "cuda/common/launch_gate.h"
+
+#include <map>
+#include <mutex>
+
+namespace cudavision {
+
+LaunchGate &LaunchGate::of_device(int device_id) {
+  static auto &mutex = *new std::mutex;
+  static auto &gates = *new std::map<int, LaunchGate>;  // its nodes do not move
+  const std::lock_guard lock(mutex);
+  return gates[device_id];
+}
+
+void LaunchGate::begin_launch() {
+  for (;;) {
+    int launching = launching_;
+    if (const int allocating = allocating_; allocating > 0)
+      allocating_.wait(allocating);
+    else if (launching >= kMostLaunching)
+      launching_.wait(launching);
+    else if (launching_.compare_exchange_weak(launching, launching + 1))
+      return;
+  }
+}
+
+void LaunchGate::end_launch() {
+  --launching_;
+  launching_.notify_one();
+}
+
+void LaunchGate::end_allocation() {
+  if (--allocating_ == 0) allocating_.notify_all();
+}
+
+}  // namespace cudavision
