@@ -211,7 +211,7 @@ class Program {
         for (const auto &mode : contexts())
           for (const int count : counts) {
             const StreamPlan stream{"", description(work, backend()), &picture(), memory, live};
-            run_row({work.name, {stream, count, mode, options_.seconds}, live});
+            run_row({work.name, {stream, count, mode, options_.devices, options_.seconds}, live});
           }
     if (!live) run_decoders();
   }
@@ -223,7 +223,7 @@ class Program {
       for (const auto &mode : contexts())
         for (const int count : options_.streams) {
           const StreamPlan stream{source, description(work, backend()), nullptr, Memory::any};
-          run_row({work.name, {stream, count, mode, options_.seconds}});
+          run_row({work.name, {stream, count, mode, 1, options_.seconds}});
         }
   }
 
@@ -235,13 +235,13 @@ class Program {
     print_columns(false);
     for (const Work &work : works) {
       const StreamPlan stream{"", description(work, "cpu"), &rgb};
-      run_row({work.name, {stream, kPeerStreams, std::nullopt, options_.seconds}});
+      run_row({work.name, {stream, kPeerStreams, std::nullopt, 1, options_.seconds}});
     }
   }
 
   static void print_columns(bool live) {
-    std::printf("%-15s %-8s %-8s %7s %10s %12s %6s %8s %10s", "element", "memory", "contexts", "streams",
-                "frames/s", "CPU us/frame", "cores", "threads", "MB/stream");
+    std::printf("%-15s %-8s %-8s %7s %10s %12s %6s %8s %8s %10s", "element", "memory", "contexts", "streams",
+                "frames/s", "CPU us/frame", "cores", "threads", "start ms", "MB/stream");
     if (live) std::printf(" %10s %10s", "median us", "99 % us");
     std::printf("\n");
   }
@@ -262,8 +262,8 @@ class Program {
   }
 
   static void print_result(const GroupResult &result, bool live) {
-    std::printf("%10.1f %12.1f %6.2f %8d ", result.frames_per_second, result.cpu_seconds_per_frame * 1e6,
-                result.cores, result.threads);
+    std::printf("%10.1f %12.1f %6.2f %8d %8.1f ", result.frames_per_second,
+                result.cpu_seconds_per_frame * 1e6, result.cores, result.threads, result.start_seconds * 1e3);
     if (result.device_bytes_per_stream)
       std::printf("%10.1f", *result.device_bytes_per_stream / 1e6);
     else

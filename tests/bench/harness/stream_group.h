@@ -15,6 +15,7 @@ struct GroupPlan {
   StreamPlan stream;
   int count = 1;
   std::optional<Contexts> contexts;  // only with CUDA
+  int devices = 1;                   // the streams take turns on so many CUDA devices
   double seconds = 1;
 };
 
@@ -25,6 +26,7 @@ struct GroupResult {
   double cores = 0;  // average number of busy cores
   int threads = 0;   // of the process while the streams run
   int fresh_buffers = 0;
+  double start_seconds = 0;  // the time to the first frame of one stream more, which starts beside these
   std::optional<double> device_bytes_per_stream;
   // seconds, of live streams: the median and the 99th percentile
   double median_latency = 0, late_latency = 0;

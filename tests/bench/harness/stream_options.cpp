@@ -12,7 +12,7 @@
 namespace cudavision::bench {
 namespace {
 
-constexpr int kMostStreams = 4096, kLargestSide = 16384;
+constexpr int kMostStreams = 4096, kLargestSide = 16384, kMostDevices = 64;
 constexpr double kMostSeconds = 3600;
 
 using Apply = std::function<bool(const std::string &value)>;  // returns false if the value is invalid
@@ -100,6 +100,7 @@ std::map<std::string, Apply> valued_options(StreamOptions *o) {
       {"--memory", [o](const std::string &v) { return parse_names(v, kMemoryNames, &o->memory); }},
       {"--contexts", [o](const std::string &v) { return parse_names(v, kContextsNames, &o->contexts); }},
       {"--seconds", [o](const std::string &v) { return parse_number(v, 0.01, kMostSeconds, &o->seconds); }},
+      {"--devices", [o](const std::string &v) { return parse_number(v, 1, kMostDevices, &o->devices); }},
       {"--size", [o](const std::string &v) { return parse_size(v, &o->size); }},
       {"--live-streams",
        [o](const std::string &v) { return parse_number(v, 1, kMostStreams, &o->live_streams); }},
@@ -126,6 +127,8 @@ const char *usage() {
          "  --memory cuda,pinned,pageable  where the frames lie\n"
          "  --contexts own,shared,given    one CUDA context per pipeline, the plugin's choice, one for all\n"
          "  --seconds S                    seconds for which each row is measured (2)\n"
+         "  --devices N                    pipelines take turns on the first N devices (1: no device is "
+         "chosen)\n"
          "  --size 1920x1080\n"
          "  --live                         adds rows of live sources of 30 frames/s\n"
          "  --live-streams N               pipelines of those rows (64)\n"

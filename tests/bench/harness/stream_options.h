@@ -26,6 +26,7 @@ struct StreamOptions {
   std::vector<Memory> memory = {Memory::cuda, Memory::pinned, Memory::ordinary};
   std::vector<Contexts> contexts = {Contexts::own, Contexts::shared, Contexts::given};
   double seconds = 2;  // measured time per row
+  int devices = 1;     // the pipelines take turns on so many devices
   Size size = {1920, 1080};
   int live_streams = 64;
   std::string decode;  // a file; empty: none
