@@ -29,10 +29,11 @@ int bin_of(int value, const HistogramParams &params) {
   return std::clamp(static_cast<int>(std::floor(value * a + b)), 0, params.bins - 1);
 }
 
-histogram::BinTable histogram::bin_table(const HistogramParams &params) {
-  BinTable table;
-  for (int v = 0; v < kValues; ++v) table.bin[v] = static_cast<std::int16_t>(bin_of(v, params));
-  return table;
+const histogram::BinTable &histogram::Bins::of(const HistogramParams &params) {
+  if (params == params_) return table_;
+  for (int v = 0; v < kValues; ++v) table_.bin[v] = static_cast<std::int16_t>(bin_of(v, params));
+  params_ = params;
+  return table_;
 }
 
 Samples luma_samples(ImageView<const std::uint8_t> luma) {

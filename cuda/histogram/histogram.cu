@@ -138,12 +138,13 @@ class HistogramCuda final : public Histogram {
     const unsigned blocks = std::min<unsigned>(blocks_for(max_chunks, kThreads), kMaxBlocks);
     return CUDAVISION_LAUNCH_PDL("count_values_kernel", count_values_kernel, dim3(blocks), dim3(kThreads),
                                  execution_.stream, layout, accumulator_.data(), params.bins,
-                                 bin_table(params), counts, input);
+                                 bins_.of(params), counts, input);
   }
 
  private:
   Execution execution_;
   DeviceBuffer<Accumulator> accumulator_;
+  Bins bins_;
 };
 
 }  // namespace

@@ -16,7 +16,17 @@ constexpr std::int16_t kOutOfRange = -1;
 struct BinTable {
   std::int16_t bin[kValues];
 };
-BinTable bin_table(const HistogramParams &params);
+
+// Keeps the table from frame to frame.
+class Bins {
+ public:
+  // Makes the table anew only if the parameters have changed. They must be valid.
+  const BinTable &of(const HistogramParams &params);
+
+ private:
+  HistogramParams params_{.bins = 0};  // none are valid
+  BinTable table_{};
+};
 
 decltype(make_histogram) make_histogram_cpu, make_histogram_cuda;
 decltype(plot_histogram) plot_cpu, plot_cuda;

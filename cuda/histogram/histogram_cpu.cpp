@@ -65,18 +65,21 @@ class HistogramCpu final : public Histogram {
 
  private:
   // Sets `counts` to the sums over the tables of the first `threads` threads and over the values of each bin.
-  void fold(int threads, int channels, const HistogramParams &params, std::uint32_t *counts) const {
-    const BinTable bins = bin_table(params);
+  void fold(int threads, int channels, const HistogramParams &params, std::uint32_t *counts) {
+    const BinTable &bins = bins_.of(params);
     std::fill_n(counts, channels * params.bins, 0u);
     for (const Tables &tables : tables_.each() | std::views::take(threads))
       for (int channel = 0; channel < channels; ++channel)
-        for (const auto &table : tables.count[channel])
-          for (int v = 0; v < kValues; ++v)
-            if (bins.bin[v] != kOutOfRange) counts[channel * params.bins + bins.bin[v]] += table[v];
+        for (int v = 0; v < kValues; ++v) {
+          if (bins.bin[v] == kOutOfRange) continue;
+          std::uint32_t &count = counts[channel * params.bins + bins.bin[v]];
+          for (const auto &table : tables.count[channel]) count += table[v];
+        }
   }
 
   Execution execution_;
   PerThread<Tables> tables_;
+  Bins bins_;
 };
 
 }  // namespace

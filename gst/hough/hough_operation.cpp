@@ -8,7 +8,6 @@
 #include "cuda/common/rectangle.h"
 #include "cuda/hough/line_primitives.h"
 #include "gst/base/frame/format.h"
-#include "gst/base/style/palette.h"
 
 namespace cudavision {
 namespace {
@@ -94,7 +93,7 @@ Status HoughOperation::draw(const Job &job) {
                   .line_width = width_for(settings_.line_width, job.frame.size())};
   if (settings_.color.is_by_direction()) {
     style.color_count = LineStyle::kMostColors;
-    std::copy_n(hue_palette(style.color_count, *job.info).colors, style.color_count, style.color);
+    std::copy_n(hues_.hues(style.color_count, *job.info).colors, style.color_count, style.color);
   } else {
     style.color[0] = color_of(settings_.color.argb(), *job.info);
   }

@@ -11,6 +11,7 @@
 #include "cuda/draw/canvas.h"
 #include "cuda/hough/hough.h"
 #include "gst/base/element/element.h"
+#include "gst/base/style/palette.h"
 #include "gst/canny/gated_edges.h"
 #include "gst/hough/hough_settings.h"
 
@@ -41,6 +42,7 @@ class HoughOperation final : public ElementOperation<HoughSettings> {
   GatedEdges found_edges_;
   std::unique_ptr<Hough> hough_;
   std::unique_ptr<Canvas> canvas_;
+  Palette hues_;
   OwnedList<HoughCount, HoughLine> found_;
   OwnedBytes primitives_;
   int warned_of_ = 0;                        // the value of max-lines in the last warning of truncation

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "gst/base/results/attach.h"
-#include "gst/base/style/palette.h"
 
 namespace cudavision {
 namespace {
@@ -220,7 +219,7 @@ Status LocalHistOperation::paint(const Job &job, const LocalHistOutput &output) 
   if (params_.reduction == LocalHistReduction::distance)
     elements.low = 2, elements.high = 0;  // windows that resemble the model are bright
   return paint_color_map(job.execution, job.frame, elements, place_of(job, params_),
-                         hues ? hue_palette(params_.bins, *job.info) : heat_palette(*job.info));
+                         hues ? palette_.hues(params_.bins, *job.info) : palette_.heat(*job.info));
 }
 
 // Adds the number of windows and, with reduce=distance, the least distance and the first window that has it.

@@ -11,6 +11,7 @@
 #include "cuda/localhist/localhist.h"
 #include "gst/base/element/element.h"
 #include "gst/base/results/tensor_pool.h"
+#include "gst/base/style/palette.h"
 #include "gst/localhist/localhist_settings.h"
 
 namespace cudavision {
@@ -81,6 +82,7 @@ class LocalHistOperation final : public ElementOperation<LocalHistSettings> {
   // With display and reduce=none: the dominant bins that are painted.
   std::unique_ptr<LocalHist> painted_;
   OwnedBytes painted_bins_, painted_shares_;
+  Palette palette_;
 
   std::unique_ptr<Model> model_;
 

@@ -14,7 +14,6 @@
 #include "cuda/sigma2kp/point_primitives_rules.h"
 #include "gst/base/frame/format.h"
 #include "gst/base/style/label_style.h"
-#include "gst/base/style/palette.h"
 #include "gst/meta/reading.h"
 
 namespace cudavision {
@@ -134,7 +133,7 @@ void VisionOverlayOperation::add_lines(const Job &job) {
   LineStyle style{.line_width = line_width(job)};
   if (settings_.line_color.is_by_direction()) {
     style.color_count = LineStyle::kMostColors;
-    std::copy_n(hue_palette(style.color_count, *job.info).colors, style.color_count, style.color);
+    std::copy_n(hues_.hues(style.color_count, *job.info).colors, style.color_count, style.color);
   } else {
     style.color[0] = color_of(settings_.line_color.argb(), *job.info);
   }

@@ -11,6 +11,7 @@
 #include "gst/base/element/element.h"
 #include "gst/base/results/attached_boxes.h"
 #include "gst/base/results/awaited_results.h"
+#include "gst/base/style/palette.h"
 #include "gst/visionoverlay/tensor_pictures.h"
 #include "gst/visionoverlay/trails.h"
 #include "gst/visionoverlay/visionoverlay_settings.h"
@@ -47,6 +48,7 @@ class VisionOverlayOperation final : public ElementOperation<VisionOverlaySettin
   Status draw(const Job &job);  // draws primitives_
 
   std::unique_ptr<Canvas> canvas_;
+  Palette hues_;
   AwaitedResults awaited_;
   std::vector<AttachedBox> boxes_;  // the boxes that are drawn
   ShownTypes shown_;

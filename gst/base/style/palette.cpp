@@ -30,26 +30,32 @@ guint32 color_of_track(guint64 id) {
   return hue(6.0 * static_cast<double>(id * kStep % kHues) / kHues);
 }
 
-ColorMap hue_palette(int count, const GstVideoInfo &info) {
-  ColorMap map;
-  map.count = count;
-  map.dark = color_of(0xff000000, info);
-  for (int i = 0; i < count; ++i) {
-    map.colors[i] = color_of(hue(6 * (i + 0.5) / count), info);
-  }
-  return map;
+const ColorMap &Palette::hues(int count, const GstVideoInfo &info) {
+  if (is_kept(count, info)) return map_;
+  map_.count = count;
+  for (int i = 0; i < count; ++i) map_.colors[i] = color_of(hue(6 * (i + 0.5) / count), info);
+  return map_;
 }
 
-ColorMap heat_palette(const GstVideoInfo &info) {
+const ColorMap &Palette::heat(const GstVideoInfo &info) {
   constexpr int kCount = 256;
-  ColorMap map;
-  map.count = kCount;
-  map.dark = color_of(0xff000000, info);
+  if (is_kept(0, info)) return map_;
+  map_.count = kCount;
   for (int i = 0; i < kCount; ++i) {
     const double heat = 3.0 * i / (kCount - 1);
-    map.colors[i] = color_of(opaque(heat, heat - 1, heat - 2), info);
+    map_.colors[i] = color_of(opaque(heat, heat - 1, heat - 2), info);
   }
-  return map;
+  return map_;
+}
+
+bool Palette::is_kept(int hues, const GstVideoInfo &info) {
+  if (hues == hues_ && info.finfo == info_.finfo &&
+      gst_video_colorimetry_is_equal(&info.colorimetry, &info_.colorimetry))
+    return true;
+  hues_ = hues;
+  info_ = info;
+  map_.dark = color_of(0xff000000, info);
+  return false;
 }
 
 }  // namespace cudavision
