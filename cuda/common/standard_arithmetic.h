@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cfenv>
+#include <cstdint>
 
 namespace cudavision {
 
@@ -12,15 +13,33 @@ namespace cudavision {
 // numbers as zero, for the whole process, and GStreamer loads such libraries when it writes its registry.
 class StandardArithmetic {
  public:
-  StandardArithmetic() {
+  StandardArithmetic() : replaces_(!is_in_force()) {
+    if (!replaces_) return;
     std::fegetenv(&before_);
     std::fesetenv(FE_DFL_ENV);
   }
-  ~StandardArithmetic() { std::fesetenv(&before_); }
+  ~StandardArithmetic() {
+    if (replaces_) std::fesetenv(&before_);
+  }
   StandardArithmetic(const StandardArithmetic &) = delete;
   StandardArithmetic &operator=(const StandardArithmetic &) = delete;
 
  private:
+  // Reads the two control registers, which takes a hundredth of the time of the functions of <cfenv>: those take a
+  // twentieth of the time of a small frame.
+  static bool is_in_force() {
+#if defined(__x86_64__)
+    constexpr unsigned kDefault = 0x1f80, kExceptionsSoFar = 0x3f;
+    constexpr std::uint16_t kDefaultOfX87 = 0x37f;
+    std::uint16_t x87 = 0;
+    asm volatile("fnstcw %0" : "=m"(x87));
+    return x87 == kDefaultOfX87 && (__builtin_ia32_stmxcsr() & ~kExceptionsSoFar) == kDefault;
+#else
+    return false;
+#endif
+  }
+
+  const bool replaces_;
   std::fenv_t before_;
 };
 

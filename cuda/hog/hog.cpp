@@ -11,22 +11,28 @@
 namespace cudavision {
 namespace {
 
-Status check_axis(const std::string &axis, int cell, int block, int stride) {
-  CUDAVISION_TRY(check_range("cell " + axis, cell, HogRanges::cell_side));
-  CUDAVISION_TRY(check_range("block " + axis, block, HogRanges::block_side));
-  CUDAVISION_TRY(check_range("block stride in " + axis, stride, HogRanges::stride));
+struct AxisNames {
+  const char *axis, *cell, *block, *stride;
+};
+constexpr AxisNames kWidth{"width", "cell width", "block width", "block stride in width"},
+    kHeight{"height", "cell height", "block height", "block stride in height"};
+
+Status check_axis(const AxisNames &names, int cell, int block, int stride) {
+  CUDAVISION_TRY(check_range(names.cell, cell, HogRanges::cell_side));
+  CUDAVISION_TRY(check_range(names.block, block, HogRanges::block_side));
+  CUDAVISION_TRY(check_range(names.stride, stride, HogRanges::stride));
   if (block % cell != 0 || block / cell > HogRanges::block_cells.most)
-    return invalid_argument("the block's " + axis + " of " + std::to_string(block) + " pixels is not 1 to " +
-                            std::to_string(HogRanges::block_cells.most) + " cells of " +
-                            std::to_string(cell));
+    return invalid_argument(std::string("the block's ") + names.axis + " of " + std::to_string(block) +
+                            " pixels is not 1 to " + std::to_string(HogRanges::block_cells.most) +
+                            " cells of " + std::to_string(cell));
   return {};
 }
 
 }  // namespace
 
 Status validate(const HogParams &p) {
-  CUDAVISION_TRY(check_axis("width", p.cell.width, p.block.width, p.stride.width));
-  CUDAVISION_TRY(check_axis("height", p.cell.height, p.block.height, p.stride.height));
+  CUDAVISION_TRY(check_axis(kWidth, p.cell.width, p.block.width, p.stride.width));
+  CUDAVISION_TRY(check_axis(kHeight, p.cell.height, p.block.height, p.stride.height));
   CUDAVISION_TRY(check_range("bins", p.bins, HogRanges::bins));
   // A Gaussian of less than a hundredth of a pixel is 0 everywhere but at its centre, where the weight would
   // be 0 / 0 if the square of sigma underflowed to 0.

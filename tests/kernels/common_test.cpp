@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests what all algorithms share: the limits of memory, and divisions by a number that is known only at run time.
+// Tests what all algorithms share: the limits of memory, divisions by a number that is known only at run time, and the
+// floating-point environment.
 #include <gtest/gtest.h>
 
+#include <cfenv>
 #include <climits>
 #include <cstdint>
 #include <filesystem>
@@ -14,6 +16,7 @@
 #include "cuda/common/divisor_rules.h"
 #include "cuda/common/memory_budget.h"
 #include "cuda/common/owned_memory.h"
+#include "cuda/common/standard_arithmetic.h"
 
 namespace {
 
@@ -133,5 +136,50 @@ TEST(Divisor, quotients_are_those_of_the_division) {
     ASSERT_EQ(by.quotient_of(most), most / divisor) << most << " / " << divisor;
   }
 }
+
+// --- the floating-point environment ---
+
+TEST(StandardArithmetic, rounds_to_nearest_and_restores_what_the_application_has_set) {
+  for (const int mode : {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    ASSERT_EQ(std::fesetround(mode), 0);
+    {
+      const StandardArithmetic arithmetic;
+      EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+      const StandardArithmetic within;
+      EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+    }
+    EXPECT_EQ(std::fegetround(), mode);
+  }
+  std::fesetround(FE_TONEAREST);
+}
+
+#if defined(__x86_64__)
+// The control register of SSE, and that of the x87 unit, in which `long double` is computed.
+TEST(StandardArithmetic, knows_every_setting_of_the_registers) {
+  std::fenv_t before;
+  std::fegetenv(&before);
+  std::uint16_t x87 = 0x27f;  // a precision of 53 bits
+  for (int bit = 6; bit < 16; ++bit) {
+    const unsigned changed = 0x1f80u ^ 1u << bit;
+    if (bit >= 7 && bit <= 12) std::feclearexcept(FE_ALL_EXCEPT);  // otherwise it would raise a signal
+    __builtin_ia32_ldmxcsr(changed);
+    {
+      const StandardArithmetic arithmetic;
+      EXPECT_EQ(__builtin_ia32_stmxcsr() & ~0x3fu, 0x1f80u) << "bit " << bit;
+    }
+    EXPECT_EQ(__builtin_ia32_stmxcsr() & ~0x3fu, changed);
+  }
+  std::fesetenv(&before);
+  asm volatile("fldcw %0" : : "m"(x87));
+  {
+    const StandardArithmetic arithmetic;
+    asm volatile("fnstcw %0" : "=m"(x87));
+    EXPECT_EQ(x87, 0x37f);
+  }
+  asm volatile("fnstcw %0" : "=m"(x87));
+  EXPECT_EQ(x87, 0x27f);
+  std::fesetenv(&before);
+}
+#endif
 
 }  // namespace
