@@ -67,7 +67,7 @@ Status BgsubOperation::allocate(const Site &site) {
   context_ = site.context;
   region_ = site.region;
   channels_ = pixel_layout(*site.info).model == ColorModel::rgb ? 3 : 1;
-  settings_ = state_.take_settings();
+  state_.take_settings();
   const Size frame{GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)};
   if (const MaskPicture *picture = state_.files().mask.get(); picture != nullptr) {
     host_picture_ = picture->scaled_to(frame);

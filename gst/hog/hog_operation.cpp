@@ -55,7 +55,7 @@ Status HogOperation::allocate(const Site &site) {
   size_ = site.region;
   channels_ = pixel_layout(*site.info).model == ColorModel::rgb ? 3 : 1;
   // Memory that every frame needs is allocated here, so that the negotiation fails if there is none.
-  settings_ = state_.take_settings();
+  state_.take_settings();
   if (needs_blocks(false)) CUDAVISION_TRY(prepare_blocks(params()));
   if (model() != nullptr) CUDAVISION_TRY(prepare_detector());
   return make_canvas(execution_, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)},

@@ -86,7 +86,7 @@ Status LocalHistOperation::allocate(const Site &site) {
   execution_ = site.execution;
   context_ = site.context;
   region_ = site.region;
-  settings_ = state_.take_settings();
+  state_.take_settings();
   auto *last = static_cast<Model *>(site.learnt->get());
   if (last != nullptr) valid_ = last->valid;
   CUDAVISION_TRY(prepare(site.display));

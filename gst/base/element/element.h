@@ -3,6 +3,7 @@
 // files that its properties name, and an operation. This header defines the GObject class around them.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <set>
 #include <string>
@@ -50,10 +51,17 @@ class ElementState {
   S *settings() { return &settings_; }
   // A copy of all properties, taken at one moment.
   S snapshot() const { return PropertyTable<S>::snapshot(element_); }
+  // Called under the object lock after each change of a property.
+  void note_change() { has_changed_ = true; }
+  // The settings that the last take_settings() has returned. The next call changes the struct to which this refers.
+  const S &settings_in_force() const { return valid_.in_force(); }
   // The settings of the next frame: the current properties, or the last valid ones if the current ones contradict each
   // other. Properties that apply from the next start keep the values that they had at the last start. An operation
-  // calls this once per frame, in begin_frame().
+  // calls this once per frame, in begin_frame(). Only after a change does it look at the properties.
   const S &take_settings() {
+    if (!has_changed_) return valid_.in_force();
+    has_changed_ =
+        false;  // first: a change that comes from now on is for the next frame, or for this one as well
     S now = snapshot();
     if (now != valid_.in_force()) PropertyTable<S>::keep_until_start(valid_.in_force(), &now);
     return valid_.take(element_, now);
@@ -90,6 +98,7 @@ class ElementState {
  private:
   GstElement *element_;
   S settings_;
+  std::atomic<bool> has_changed_ = false;
   ValidSettings<S> valid_;
   F files_;
   std::set<std::string> told_;  // topics of warn_once() and inform_once() in this run
@@ -102,9 +111,9 @@ class ElementOperation : public Operation {
  public:
   using State = ElementState<S, F>;
 
-  explicit ElementOperation(State &state) : state_(state) {}
+  explicit ElementOperation(State &state) : state_(state), settings_(state.settings_in_force()) {}
   Reads begin_frame() final {
-    settings_ = state_.take_settings();
+    state_.take_settings();
     return reads();
   }
 
@@ -113,7 +122,7 @@ class ElementOperation : public Operation {
   virtual Reads reads() const { return Reads::luma; }
 
   State &state_;
-  S settings_;  // of the current frame
+  const S &settings_;  // of the current frame
 };
 
 // The GObject class of the element that E describes. E has these members:
@@ -149,7 +158,8 @@ class ElementClass {
     parent_class_ = G_OBJECT_CLASS(g_type_class_peek_parent(klass));
     G_OBJECT_CLASS(klass)->finalize = finalize;
     PropertyTable<Settings>::install(
-        G_OBJECT_CLASS(klass), [](GObject *object) { return state_of(object).settings(); }, E::properties());
+        G_OBJECT_CLASS(klass), [](GObject *object) { return state_of(object).settings(); }, E::properties(),
+        [](GObject *object) { state_of(object).note_change(); });
     auto *element = GST_ELEMENT_CLASS(klass);
     gst_element_class_set_static_metadata(element, E::kText.long_name, E::kText.category,
                                           E::kText.description, PACKAGE_AUTHOR);

@@ -184,10 +184,14 @@ template <typename S>
 class PropertyTable {
  public:
   using SettingsOf = S *(*)(GObject *);
+  using Changed = void (*)(GObject *);
 
-  // Installs the properties and sets the class's set_property and get_property. Call it once, in class_init.
-  static void install(GObjectClass *klass, SettingsOf settings_of, std::vector<Property<S>> properties) {
+  // Installs the properties and sets the class's set_property and get_property. Call it once, in class_init. changed: if
+  // not null, called under the object lock after each change.
+  static void install(GObjectClass *klass, SettingsOf settings_of, std::vector<Property<S>> properties,
+                      Changed changed = nullptr) {
     settings_of_ = settings_of;
+    changed_ = changed;
     properties_ = new std::vector<Property<S>>(std::move(properties));
     klass->set_property = set;
     klass->get_property = get;
@@ -222,6 +226,7 @@ class PropertyTable {
     try {
       const ObjectLock lock(object);
       (*properties_)[id - 1].set(*settings_of_(object), value);
+      if (changed_ != nullptr) changed_(object);
     } catch (const std::bad_alloc &) {
       GST_ERROR_OBJECT(object, "there is no memory for the value of %s", spec->name);
     }
@@ -232,6 +237,7 @@ class PropertyTable {
   }
 
   static inline SettingsOf settings_of_;
+  static inline Changed changed_;
   // Never destroyed: other threads may use properties while the process exits.
   static inline const std::vector<Property<S>> *properties_;
 };

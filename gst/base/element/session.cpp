@@ -172,8 +172,12 @@ Status Session::prepare(const FilterSettings &settings) {
 // Sets the number of threads for the next frame and moves the stage to its region. Returns true if that is enough.
 bool Session::keep_stage(const FilterSettings &settings) {
   const Region region = region_of(settings, size_of(info_));
-  // the CUDA backend needs one thread
-  workers_.set_thread_count(context_ ? 1 : std::min(settings.n_threads, Workers::core_count()));
+  // To count the cores is to read a file of the kernel, which would take as long as the work on a small frame.
+  if (!context_ && settings.n_threads != wanted_threads_) {
+    wanted_threads_ = settings.n_threads;
+    workers_.set_thread_count(wanted_threads_ > 1 ? std::min(wanted_threads_, Workers::core_count())
+                                                  : wanted_threads_);
+  }
   if (!stage_ || stage_->size != Size{region.width, region.height} || settings.max_memory != budgeted_)
     return false;
   stage_->region = region;  // the region may move: scratch depends only on its size

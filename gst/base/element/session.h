@@ -130,7 +130,8 @@ class Session {
   MakeOperation make_operation_;
   const StopFlag *stop_;
   const LumaRange wanted_luma_range_;
-  Workers workers_;
+  Workers workers_;         // one thread on the CUDA backend
+  int wanted_threads_ = 1;  // n-threads, for which workers_ was set
   std::shared_ptr<MemoryBudget> budget_ = std::make_shared<MemoryBudget>();
   std::optional<guint64> budgeted_;  // the max-memory that the budget's limit comes from
   GstVideoInfo info_{};              // the caps
