@@ -186,8 +186,8 @@ class PropertyTable {
   using SettingsOf = S *(*)(GObject *);
   using Changed = void (*)(GObject *);
 
-  // Installs the properties and sets the class's set_property and get_property. Call it once, in class_init. changed: if
-  // not null, called under the object lock after each change.
+  // Installs the properties and sets the class's set_property and get_property. Call it once, in class_init. changed:
+  // if not null, called under the object lock after each change.
   static void install(GObjectClass *klass, SettingsOf settings_of, std::vector<Property<S>> properties,
                       Changed changed = nullptr) {
     settings_of_ = settings_of;
