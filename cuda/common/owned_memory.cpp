@@ -16,7 +16,7 @@
 namespace cudavision {
 namespace {
 
-struct Allocation {
+struct Allocated {
   std::shared_ptr<void> memory;
   ImageView<std::uint8_t> view;
 };
@@ -30,7 +30,7 @@ Status allocate_bytes_on_host(const Execution &, std::size_t size, std::shared_p
   return {};
 }
 
-Status allocate_image_on_host(const Execution &execution, Size size, Allocation *allocation) {
+Status allocate_image_on_host(const Execution &execution, Size size, Allocated *allocation) {
   CUDAVISION_TRY(allocate_bytes_on_host(
       execution, static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height),
       &allocation->memory));
@@ -53,7 +53,7 @@ Status allocate_bytes_on_device(const Execution &, std::size_t size, std::shared
   return {};
 }
 
-Status allocate_image_on_device(const Execution &, Size size, Allocation *allocation) {
+Status allocate_image_on_device(const Execution &, Size size, Allocated *allocation) {
   auto image = std::make_shared<DeviceImage<std::uint8_t>>();
   CUDAVISION_TRY(image->allocate(size));
   const ImageView<std::uint8_t> view = image->view();
@@ -104,7 +104,7 @@ Status HostCopy::send(const Execution &execution, const OwnedBytes &bytes, std::
 
 Status OwnedImage::allocate(const Execution &execution, Size size) {
   *this = OwnedImage();
-  Allocation allocation;
+  Allocated allocation;
   CUDAVISION_TRY(run_on_backend(execution, allocate_image_on_host,
                                 CUDAVISION_IF_CUDA(allocate_image_on_device), size, &allocation));
   memory_ = std::move(allocation.memory);
