@@ -197,7 +197,7 @@ class Holding {
     RedactState &state = state_of(transform);
     const GstFlowReturn noted = guarded(transform, GST_FLOW_ERROR, [&] {
       const StopFlag &stop = stop_flag_of(transform);
-      state.regions.arrive(buffer, state.snapshot(), stop);
+      state.regions.arrive(buffer, transform->segment.rate < 0, state.snapshot(), stop);
       return stop.requested() ? GST_FLOW_FLUSHING : GST_FLOW_OK;
     });
     if (noted != GST_FLOW_OK) {  // its boxes may be incomplete
@@ -283,7 +283,7 @@ class Holding {
       case GST_EVENT_FLUSH_STOP:
         state.line.flush(GST_BASE_TRANSFORM_SRC_PAD(transform));
         forget_frames(state);
-        state.regions.forget_looks();
+        state.regions.forget_time();
         break;
       case GST_EVENT_CAPS:
         take_caps(transform, event);
@@ -294,9 +294,12 @@ class Holding {
         break;
       case GST_EVENT_STREAM_START:
         drain(transform, true);
+        state.regions.forget_time();
         state.regions.forget_detector();
         break;
       case GST_EVENT_SEGMENT:
+        state.regions.expect_jump();
+        [[fallthrough]];
       case GST_EVENT_GAP:  // no frame comes for a while
         drain(transform, true);
         break;

@@ -24,11 +24,9 @@ constexpr GstClockTime kMotionTime = GST_SECOND / 2;  // over which motion is me
 constexpr GstClockTime kNearSightings = kMotionTime / 12;
 constexpr GstClockTime kSameSighting = GST_SECOND / 200;  // closer sightings are merged
 constexpr double kLeastOverlap = 0.1;
-constexpr double kSureOverlap = 0.5;                // below it, a box may be of another object
-constexpr double kSamePlace = 0.75;                 // above it, two copies of an object are one
-constexpr double kJump = 0.1;                       // an overlap this much larger shows a jump
-constexpr GstClockTime kSlowest = 10 * GST_SECOND;  // longer gaps are not taken for the frame rate
-constexpr GstClockTime kReordered = GST_SECOND;     // timestamps in decoding order go back by less
+constexpr double kSureOverlap = 0.5;  // below it, a box may be of another object
+constexpr double kSamePlace = 0.75;   // above it, two copies of an object are one
+constexpr double kJump = 0.1;         // an overlap this much larger shows a jump
 
 double seconds(GstClockTime from, GstClockTime to) {
   return (static_cast<double>(to) - static_cast<double>(from)) / static_cast<double>(GST_SECOND);
@@ -39,7 +37,7 @@ GstClockTime nanoseconds(double seconds) { return static_cast<GstClockTime>(seco
 }  // namespace
 
 void HiddenRegions::follow_caps(Size size, GstClockTime duration) {
-  duration_ = duration;
+  clock_.follow_caps(duration);
   if (size != size_) forget_looks();
   if (size_.width > 0 && size_.height > 0 && size != size_) {
     const double x = static_cast<double>(size.width) / size_.width,
@@ -51,23 +49,6 @@ void HiddenRegions::follow_caps(Size size, GstClockTime duration) {
       }
   }
   size_ = size;
-}
-
-// Returns the time of the next frame. A jump, which does not tell how long objects were not seen, counts as one frame;
-// a second one in a row is taken for a slow frame rate. A repeated or slightly early timestamp counts as missing.
-GstClockTime HiddenRegions::advance(GstClockTime pts) {
-  const GstClockTime usual = duration_ > 0 ? duration_ : GST_SECOND / 30;
-  const GstClockTime before = std::exchange(frame_pts_, GST_CLOCK_TIME_IS_VALID(pts) ? pts : frame_pts_);
-  const bool is_known = GST_CLOCK_TIME_IS_VALID(last_pts_), is_later = is_known && pts > last_pts_;
-  if (!GST_CLOCK_TIME_IS_VALID(pts) || (is_known && !is_later && last_pts_ - pts <= kReordered))
-    return ahead_ += usual, now_ += usual;
-  const GstClockTime gap = is_later ? pts - last_pts_ : 0;
-  const GstClockTime longest =
-      std::max({GstClockTime{GST_SECOND}, 2 * usual, 2 * std::min(last_gap_, kSlowest), 2 * ahead_});
-  if (is_known && (is_later ? gap > longest : before > pts + GST_SECOND)) forget_looks();
-  now_ += is_later && gap <= longest ? gap - std::min(gap - 1, ahead_) : usual;
-  last_pts_ = pts, last_gap_ = gap, ahead_ = 0;
-  return now_;
 }
 
 HiddenRegions::Place HiddenRegions::moved(const Place &place, const Motion &motion, double seconds) {
@@ -189,10 +170,13 @@ bool HiddenRegions::is_silent(GstBuffer *buffer, const RedactSettings &settings,
   return !GST_CLOCK_TIME_IS_VALID(last) || now_ - last > nanoseconds(settings.timeout);
 }
 
-void HiddenRegions::arrive(GstBuffer *buffer, const RedactSettings &settings, const StopFlag &stop) {
+void HiddenRegions::arrive(GstBuffer *buffer, bool reverse, const RedactSettings &settings,
+                           const StopFlag &stop) {
   if (settings.type != type_) forget_detector(), type_ = settings.type;
   last_look_ = GST_CLOCK_TIME_IS_VALID(last_mark_) ? last_mark_ : now_;  // without marks, every frame counts
-  frames_.push_back({advance(GST_BUFFER_PTS(buffer)), {}});
+  const Tick tick = clock_.next(GST_BUFFER_PTS(buffer), false, reverse);
+  if (tick.tells_jump()) forget_looks();
+  frames_.push_back({now_ += tick.time, {}});
   collect_boxes(buffer, stop, &boxes_);
   // A box whose type cannot be read may be of any type: it is hidden.
   const WantedType wanted = settings.is_every_type() ? WantedType::all() : WantedType(settings.type->c_str());
@@ -203,8 +187,15 @@ void HiddenRegions::arrive(GstBuffer *buffer, const RedactSettings &settings, co
   frame.hidden.by = HiddenBy(settings);
   const auto predicted = std::stable_partition(boxes_.begin(), boxes_.end(),
                                                [](const AttachedBox &box) { return !box.predicted; });
+  // A stray frame may show another scene: that a detector looked at earlier frames does not count in it.
+  const bool is_stray = tick.place == Tick::Place::stray;
+  const auto before = std::pair(last_mark_, last_box_);
+  if (is_stray) last_mark_ = last_box_ = GST_CLOCK_TIME_NONE;
   frame.hidden.is_unseen = is_silent(buffer, settings, predicted != boxes_.begin());
-  frame.hidden.is_silent = frame.hidden.is_unseen && now_ - scene_ > nanoseconds(settings.timeout);
+  frame.hidden.is_silent =
+      frame.hidden.is_unseen && !is_stray && now_ - scene_ > nanoseconds(settings.timeout);
+  if (!GST_CLOCK_TIME_IS_VALID(last_mark_)) last_mark_ = before.first;
+  if (!GST_CLOCK_TIME_IS_VALID(last_box_)) last_box_ = before.second;
   if (boxes_.size() > kMostBoxes) boxes_.clear(), hide_all_held();
   if (settings.inverse)  // a wrong guess of a type or a place would show more
     for (const AttachedBox &box : boxes_)

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cuda/common/stop.h"
+#include "gst/base/element/stream_clock.h"
 #include "gst/base/results/attached_boxes.h"
 #include "gst/visionredact/redact_settings.h"
 
@@ -41,7 +42,7 @@ struct HiddenFrame {
 // Frames arrive and leave in the same order. What a later frame reveals is added to the frames that have not left. A
 // box is assigned to an object by the id of its track or, without one, by its overlap with where the object is
 // expected. If the overlap is small, the box may be of a newcomer: it counts as both. A box that a tracker predicts is
-// hidden, but is no sighting. Time follows the timestamps, but a jump counts as one frame.
+// hidden, but is no sighting. A jump in time counts as one frame.
 class HiddenRegions {
  public:
   void restart() { *this = {}; }
@@ -49,10 +50,15 @@ class HiddenRegions {
   void follow_caps(Size size, GstClockTime duration);
   // Call it if the next frame may show another scene: that a detector looked at earlier frames no longer counts.
   void forget_looks() { last_mark_ = last_box_ = GST_CLOCK_TIME_NONE, scene_ = now_; }
+  // Call it for a segment event.
+  void expect_jump() { clock_.expect_jump(); }
+  // Call it at a flush and where another stream begins.
+  void forget_time() { forget_looks(), clock_.restart(); }
   // Call it if the next frame may also come from another detector.
   void forget_detector() { forget_looks(), has_marks_ = false; }
-  // Adds the next frame with the results that it carries. If the flag asks to stop, some are left out.
-  void arrive(GstBuffer *buffer, const RedactSettings &settings, const StopFlag &stop);
+  // Adds the next frame with the results that it carries. reverse: playback is backwards. If the flag asks to stop,
+  // some results are left out.
+  void arrive(GstBuffer *buffer, bool reverse, const RedactSettings &settings, const StopFlag &stop);
   // Removes the frame that arrived last.
   void drop_last() { frames_.pop_back(); }
   // Removes all frames.
@@ -119,7 +125,6 @@ class HiddenRegions {
   static void add(const Place &place, Frame *frame);
   static void add_between(const Place &seen, const Place &expected, Frame *frame);
   static void extend(const Place &place, const Object &object, Frame *frame);
-  GstClockTime advance(GstClockTime pts);
   bool is_silent(GstBuffer *buffer, const RedactSettings &settings, bool has_boxes);
   void follow(const RedactSettings &settings);
   void hide_all_held();
@@ -135,11 +140,8 @@ class HiddenRegions {
   void look_back(const Object &object, GstClockTime begin);
 
   Size size_;
-  GstClockTime duration_ = 0;
-  GstClockTime now_ = 0, last_gap_ = 0;
-  // The latest timestamp, and that of the last frame.
-  GstClockTime last_pts_ = GST_CLOCK_TIME_NONE, frame_pts_ = GST_CLOCK_TIME_NONE;
-  GstClockTime ahead_ = 0;  // what frames without a later timestamp have added since last_pts_
+  StreamClock clock_;
+  GstClockTime now_ = 0;
   GstClockTime scene_ = 0;  // when the scene began
   GstClockTime last_mark_ = GST_CLOCK_TIME_NONE, last_box_ = GST_CLOCK_TIME_NONE;
   GstClockTime last_crowd_ = GST_CLOCK_TIME_NONE;  // when there were last too many boxes to follow

@@ -21,8 +21,8 @@
  * at which a detector has not looked, as its marks say (gst_cuda_vision_buffer_mark_analysed()), the element attaches
  * the predictions as regions; their structure `tracking` has the field `predicted` (gboolean).
  *
- * A flush, the start of another stream, a change of direction, caps of another size, a timestamp that goes back and an
- * unusually long pause end all tracks, unless a single frame had a stray timestamp. Ids are not used again. A box that
+ * A flush, the start of another stream, a change of direction, caps of another size, a jump in time and an unusually
+ * long pause end all tracks, unless a single frame had a stray timestamp. Ids are not used again. A box that
  * already has an id of an upstream tracker keeps it, and this element gives other ids.
  *
  * ## Example launch line
@@ -42,11 +42,11 @@
 #include <vector>
 
 #include "gst/base/element/meta_element.h"
+#include "gst/base/element/stream_clock.h"
 #include "gst/base/element/timing.h"
 #include "gst/base/results/analytics.h"
 #include "gst/base/results/attached_boxes.h"
 #include "gst/base/results/awaited_results.h"
-#include "gst/visiontrack/frame_steps.h"
 #include "gst/visiontrack/identities.h"
 #include "gst/visiontrack/searched_types.h"
 #include "gst/visiontrack/sort_tracker.h"
@@ -58,17 +58,10 @@ struct TrackSettings : TrackerSettings {
   std::optional<std::string> type;
 };
 
-// The state before a frame whose timestamp has jumped. Some recorders send a single frame with a stray timestamp now
-// and then: if the next frame follows the one before the jump, the tracks go on from this state.
-struct BeforeJump {
-  SortTracker::State tracks;
-  FrameSteps steps;
-};
-
 struct TrackState : MetaState<TrackSettings> {
   SortTracker tracker;
-  FrameSteps steps;
-  std::optional<BeforeJump> before_jump;  // set if the last frame was the first one after a jump
+  StreamClock clock;
+  std::optional<SortTracker::State> before_stray;  // the tracks before the last frame, if that one was stray
   SearchedTypes searched;
   std::vector<AttachedBox> boxes;  // of the current frame
   std::vector<TypedBox> places;    // of `boxes`, in the same order
@@ -82,9 +75,9 @@ using GstCudaVisionTrack = MetaInstance<TrackState>;
 using Properties = PropertyTable<TrackSettings>;
 
 void restart(GstCudaVisionTrack *track) {
-  track->state->before_jump.reset();
+  track->state->before_stray.reset();
   track->state->tracker.restart();
-  track->state->steps.restart();
+  track->state->clock.restart();
   track->state->searched.restart();
 }
 
@@ -103,7 +96,7 @@ void follow_trackers(GstCudaVisionTrack *track, guint64 count) {
   const guint64 before = tracker.trackers_before();
   tracker.follow_trackers(count);
   if (tracker.trackers_before() == before) return;
-  track->state->before_jump.reset();
+  track->state->before_stray.reset();
   tell_trackers_behind(track);
 }
 
@@ -120,11 +113,11 @@ void end(GstCudaVisionTrack *track) {
 void take_caps(GstCudaVisionTrack *track, const FramesOfCaps &frames) {
   TrackState *state = track->state;
   if (frames.size != state->size) {
-    state->before_jump.reset();
+    state->before_stray.reset();
     state->tracker.restart();
   }
   state->size = frames.size;
-  state->steps.follow_caps(frames.duration);
+  state->clock.follow_caps(frames.duration);
 }
 
 // A segment ends all tracks only if the direction of playback changes. Otherwise it may be the same video at another
@@ -132,7 +125,7 @@ void take_caps(GstCudaVisionTrack *track, const FramesOfCaps &frames) {
 void follow_segment(GstCudaVisionTrack *track, GstEvent *event) {
   const GstSegment *segment = nullptr;
   gst_event_parse_segment(event, &segment);
-  track->state->steps.expect_jump();
+  track->state->clock.expect_jump();
   if ((segment->rate < 0) != (track->parent.segment.rate < 0)) restart(track);
 }
 
@@ -188,26 +181,17 @@ void collect_boxes_of(GstCudaVisionTrack *track, GstBuffer *buffer, const TrackS
   for (const AttachedBox &own : state->boxes) state->places.push_back(typed_box(own));
 }
 
-// Returns the step to the next frame. At a jump, sets the tracks aside; takes them back if a single frame had jumped.
-FrameStep step_to(TrackState *state, GstClockTime pts, bool reverse, TrackSettings *settings) {
-  const auto next = [&](FrameSteps *steps) {
-    const FrameStep step = steps->next(pts, reverse);
-    if (steps->duration() == 0) settings->max_age_time = 0;  // the time is not known
-    return step;
-  };
-  if (std::optional<BeforeJump> before = std::exchange(state->before_jump, std::nullopt);
-      before && GST_CLOCK_TIME_IS_VALID(pts) && !state->steps.expects_jump()) {
-    if (const FrameStep step = next(&before->steps); !SortTracker::ends_tracks(*settings, step)) {
-      state->tracker.take_back(std::move(before->tracks));
-      state->steps = std::move(before->steps);
-      return step;
-    }
+// Returns the step to the next frame. A discontinuity announces no jump, because recorders may mark a stray frame as
+// one, and the tracks can go on from the frame before it.
+Tick step_to(TrackState *state, GstClockTime pts, bool reverse) {
+  Tick tick = state->clock.next(pts, false, reverse);
+  if (tick.place == Tick::Place::returns && state->before_stray) {
+    state->tracker.take_back(std::move(*state->before_stray));
+    tick.step += state->clock.duration(), ++tick.frames;  // these tracks have not counted the stray frame
   }
-  FrameSteps last = state->steps;
-  const FrameStep step = next(&state->steps);
-  if (SortTracker::ends_tracks(*settings, step) && !last.expects_jump())
-    state->before_jump = {state->tracker.set_aside(), std::move(last)};
-  return step;
+  state->before_stray.reset();
+  if (tick.place == Tick::Place::stray) state->before_stray = state->tracker.state();
+  return tick;
 }
 
 GstFlowReturn take_frame(GstCudaVisionTrack *track, GstBuffer *buffer) {
@@ -218,9 +202,10 @@ GstFlowReturn take_frame(GstCudaVisionTrack *track, GstBuffer *buffer) {
   if (GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) && state->boxes.empty() && !has_mark(buffer))
     return GST_FLOW_OK;
   const GstSegment &segment = GST_BASE_TRANSFORM(track)->segment;
-  const FrameStep step = step_to(state, GST_BUFFER_PTS(buffer), segment.rate < 0, &settings);
+  const Tick tick = step_to(state, GST_BUFFER_PTS(buffer), segment.rate < 0);
+  if (!state->clock.knows_duration()) settings.max_age_time = 0;
   const GstClockTime now = to_running_time(segment, GST_BUFFER_PTS(buffer));
-  const TrackedFrame tracked = state->tracker.next(state->places, settings, step, now,
+  const TrackedFrame tracked = state->tracker.next(state->places, settings, tick, now,
                                                    state->searched.take(buffer, state->places), state->stop);
   if (state->stop.requested()) return GST_FLOW_FLUSHING;
   attach_identities(buffer, state->boxes, tracked, state->size, now);
@@ -267,6 +252,8 @@ struct TrackElement {
                              &S::max_age_time)};
   }
 
+  static constexpr auto follow_segment = cudavision::follow_segment;
+
   static void extend(GstBaseTransformClass *klass) {
     klass->sink_event = GST_DEBUG_FUNCPTR(sink_event);
     gst_cuda_vision_analysis_meta_api_get_type();  // else GStreamer drops marks from other processes
@@ -282,7 +269,6 @@ struct TrackElement {
       return TRUE;
     }
     const bool is_segment = GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT;
-    if (is_segment) follow_segment(track, event);
     const gboolean result = MetaElement<TrackElement>::sink_event(transform, event);
     if (is_segment) tell_trackers_behind(track);
     return result;

@@ -92,17 +92,17 @@ std::optional<TypedBox> Track::box() const {
   return TypedBox{type_, u_.value() - width / 2, v_.value() - height / 2, width, height, tag_};
 }
 
-void Track::predict(const FrameStep &step) {
+void Track::predict(const Tick &tick) {
   const auto numbers = {&u_, &v_, &area_, &ratio_};
-  if (step.scale != 1)
-    for (ConstantVelocity *number : numbers) number->scale(step.scale);
-  for (int i = 0; i < std::min(step.frames, kMostSteps); ++i) {
+  if (tick.scale != 1)
+    for (ConstantVelocity *number : numbers) number->scale(tick.scale);
+  for (int i = 0; i < std::min(tick.frames, kMostSteps); ++i) {
     if (area_.value() + area_.velocity() <= 0) area_.stop();
     for (ConstantVelocity *number : numbers) number->predict();
   }
-  frames_ += step.frames;
-  frames_without_box_ += step.frames;
-  time_without_box_ += step.time;
+  frames_ += tick.frames;
+  frames_without_box_ += tick.frames;
+  time_without_box_ += tick.step;
 }
 
 void Track::take(const TypedBox &box, guint64 time) {
@@ -172,22 +172,21 @@ void SortTracker::follow_trackers(guint64 count) {
 }
 
 // Tracks end if the timestamp went back, or at an unusually long step that alone exceeds the maximum age.
-bool SortTracker::ends_tracks(const TrackerSettings &settings, const FrameStep &step) {
-  const bool is_long =
-      settings.max_age_time != 0 ? step.time > settings.max_age_time : step.frames - 1 > settings.max_age;
-  return !step.follows || (!step.as_usual && is_long);
+bool SortTracker::ends_tracks(const TrackerSettings &settings, const Tick &tick) {
+  const bool is_too_long =
+      settings.max_age_time != 0 ? tick.step > settings.max_age_time : tick.frames - 1 > settings.max_age;
+  return tick.step == 0 || (tick.is_long && is_too_long);
 }
 
-void SortTracker::predict(const FrameStep &step) {
-  for (Track &track : tracks_) track.predict(step);
+void SortTracker::predict(const Tick &tick) {
+  for (Track &track : tracks_) track.predict(tick);
   std::erase_if(tracks_, [](const Track &track) { return !track.box(); });
 }
 
 TrackedFrame SortTracker::next(const std::vector<TypedBox> &boxes, const TrackerSettings &settings,
-                               const FrameStep &step, guint64 time, const Search &search,
-                               const StopFlag &stop) {
-  if (ends_tracks(settings, step)) restart();
-  predict(step);
+                               const Tick &tick, guint64 time, const Search &search, const StopFlag &stop) {
+  if (ends_tracks(settings, tick)) restart();
+  predict(tick);
   frames_ += search.is_any;
   TrackedFrame result;
   for (const int own : tracks_of(boxes, settings.iou_threshold, time, stop)) {

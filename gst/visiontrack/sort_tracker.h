@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "cuda/common/stop.h"
-#include "gst/visiontrack/frame_steps.h"
+#include "gst/base/element/stream_clock.h"
 
 namespace cudavision {
 
@@ -79,7 +79,7 @@ class Track {
   // The box that the filter estimates; nullopt if its numbers are not finite.
   std::optional<TypedBox> box() const;
   GQuark type() const { return type_; }
-  void predict(const FrameStep &step);
+  void predict(const Tick &tick);
   void take(const TypedBox &box, guint64 time);
   // Call it if a detector looked for the type in a frame that has no box of this track.
   void miss() { hits_in_succession_ = 0, is_shown_ = false; }
@@ -134,20 +134,16 @@ class SortTracker {
   // Takes the boxes of the next frame, at most kMostBoxes, whose sides are positive. In the first min_hits frames in
   // which a detector looked for anything, all tracks are confirmed. While there are kMostTracks, no track begins. time:
   // of the frame, in any unit. If the flag asks to stop, the result is useless, and restart() must follow.
-  TrackedFrame next(const std::vector<TypedBox> &boxes, const TrackerSettings &settings,
-                    const FrameStep &step, guint64 time, const Search &search, const StopFlag &stop);
+  TrackedFrame next(const std::vector<TypedBox> &boxes, const TrackerSettings &settings, const Tick &tick,
+                    guint64 time, const Search &search, const StopFlag &stop);
   // Ends all tracks, because the next frame does not follow the last one. Ids are not used again.
   void restart() { tracks_.clear(), frames_ = 0; }
-  // Whether this step ends all tracks.
-  static bool ends_tracks(const TrackerSettings &settings, const FrameStep &step);
-  // What set_aside() returns and take_back() restores.
+  // What state() returns and take_back() restores.
   struct State {
     std::vector<Track> tracks;
     std::int64_t frames = 0;
   };
-  // Removes all tracks and returns them.
-  State set_aside() { return {std::exchange(tracks_, {}), std::exchange(frames_, 0)}; }
-  // Replaces all tracks by those that were set aside.
+  State state() const { return {tracks_, frames_}; }
   void take_back(State state) { tracks_ = std::move(state.tracks), frames_ = state.frames; }
   // Tells how many trackers are upstream. All tracks end if there are more than was known before.
   void follow_trackers(guint64 count);
@@ -156,7 +152,8 @@ class SortTracker {
   guint64 trackers_before() const { return trackers_before_; }
 
  private:
-  void predict(const FrameStep &step);
+  static bool ends_tracks(const TrackerSettings &settings, const Tick &tick);
+  void predict(const Tick &tick);
   // Assigns boxes to tracks; others begin tracks, up to kMostTracks. Returns an index of tracks_ for each box, or -1.
   std::vector<int> tracks_of(const std::vector<TypedBox> &boxes, double threshold, guint64 time,
                              const StopFlag &stop);

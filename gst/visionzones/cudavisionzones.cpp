@@ -37,12 +37,12 @@
 #include <vector>
 
 #include "gst/base/element/meta_element.h"
+#include "gst/base/element/stream_clock.h"
 #include "gst/base/element/timing.h"
 #include "gst/base/input/excerpt.h"
 #include "gst/base/results/attached_boxes.h"
 #include "gst/base/results/awaited_results.h"
 #include "gst/base/results/zones_meta.h"
-#include "gst/visionzones/zone_clock.h"
 #include "gst/visionzones/zone_counter.h"
 #include "gst/visionzones/zone_results.h"
 #include "gst/visionzones/zone_source.h"
@@ -59,8 +59,9 @@ struct ZonesState : MetaState<ZoneSettings> {
   std::optional<ZonePlan> first_plan;
   ZonePlan plan;
   ZoneCounter counter;
-  ZoneClock clock;
-  Size size;  // of the frames, by the caps
+  StreamClock clock;
+  GstClockTime now = 0;  // the time that has passed, which never goes back
+  Size size;             // of the frames, by the caps
   std::vector<AttachedBox> boxes;
   std::vector<CountedBox> counted;  // those of `boxes` that have a track id
   AwaitedResults awaited_boxes;
@@ -116,6 +117,8 @@ void restart(GstCudaVisionZones *zones) {
   zones->state->counter.forget_tracks();
   zones->state->clock.restart();
 }
+
+void follow_segment(GstCudaVisionZones *zones, GstEvent *) { zones->state->clock.expect_jump(); }
 
 bool begin(GstCudaVisionZones *zones) {
   ZonesState *state = zones->state;
@@ -206,8 +209,11 @@ GstFlowReturn take_frame(GstCudaVisionZones *zones, GstBuffer *buffer) {
   }
   collect(zones, buffer);
   const GstClockTime running_time = to_running_time(zones->parent.segment, GST_BUFFER_PTS(buffer));
-  const std::vector<ZoneEvent> &events =
-      state->counter.next(state->counted, state->clock.next(running_time), state->stop);
+  const Tick tick = state->clock.next(running_time, false, false);  // running times never fall
+  state->now += tick.time + tick.pause;
+  if (tick.place == Tick::Place::stray)
+    state->counted.clear();  // a tracker gives ids of their own to these boxes
+  const std::vector<ZoneEvent> &events = state->counter.next(state->counted, state->now, state->stop);
   if (state->stop.requested()) return GST_FLOW_FLUSHING;
   if (state->counter.has_too_many())
     warn_once(zones, &state->warned_of_tracks,
@@ -244,6 +250,7 @@ struct ZonesElement {
   static constexpr auto take_frame = cudavision::take_frame;
   static constexpr auto take_caps = cudavision::take_caps;
   static constexpr auto restart = cudavision::restart;
+  static constexpr auto follow_segment = cudavision::follow_segment;
   static constexpr auto begin = cudavision::begin;
   static constexpr auto end = cudavision::end;
 

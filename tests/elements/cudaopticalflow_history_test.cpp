@@ -80,30 +80,70 @@ TEST_F(CudaOpticalFlowHistory, is_forgotten_at_a_discontinuity) {
 }
 
 // An element that skips a late frame, and a leaky queue, mark the next one as a discontinuity.
-TEST_F(CudaOpticalFlowHistory, survives_a_discontinuity_of_less_than_two_seconds) {
+TEST_F(CudaOpticalFlowHistory, survives_a_discontinuity_of_two_seconds) {
+  constexpr GstClockTime kNone = GST_CLOCK_TIME_NONE, kDistance = 40 * GST_MSECOND;
   const struct {
     GstClockTime before, after;
     bool continues;
   } cases[] = {{0, 40 * GST_MSECOND, true},
-               {3 * GST_SECOND, 5 * GST_SECOND - 1, true},
-               {3 * GST_SECOND, 5 * GST_SECOND, false},
+               {0, 30 * GST_SECOND, true},  // the first distance
+               {3 * GST_SECOND, 5 * GST_SECOND, true},
+               {3 * GST_SECOND, 5 * GST_SECOND + 1, false},
                {3 * GST_SECOND, 3 * GST_SECOND, false},
                {3 * GST_SECOND, 2 * GST_SECOND, false},
-               {GST_CLOCK_TIME_NONE, 0, false},
-               {0, GST_CLOCK_TIME_NONE, false}};
+               {kNone, 0, false},
+               {0, kNone, false}};
   for (const auto &[before, after, continues] : cases) {
     Harness flow(std::string(kDescription) + "display=false");
     flow.negotiate(frame(0));
-    Owned<GstBuffer> one = frame(0).buffer(), other = frame(1).buffer();
-    GST_BUFFER_PTS(one.get()) = before;
-    GST_BUFFER_PTS(other.get()) = after;
-    GST_BUFFER_FLAG_SET(other.get(), GST_BUFFER_FLAG_DISCONT);
-    EXPECT_NE(flow.exchange(std::move(one)), nullptr);
-    const Owned<GstBuffer> out = flow.exchange(std::move(other));
+    const auto exchange = [&](GstClockTime time, int i, bool is_discont = false) {
+      Owned<GstBuffer> buffer = frame(i).buffer();
+      GST_BUFFER_PTS(buffer.get()) = time;
+      if (is_discont) GST_BUFFER_FLAG_SET(buffer.get(), GST_BUFFER_FLAG_DISCONT);
+      return flow.exchange(std::move(buffer));
+    };
+    if (before >= kDistance && before != kNone) exchange(before - kDistance, 2);
+    EXPECT_NE(exchange(before, 0), nullptr);
+    const Owned<GstBuffer> out = exchange(after, 1, true);
     if (continues)
       expect_flow(out, flow_between(frame(0), frame(1), params()));
     else
       expect_untouched(out, frame(1));
+  }
+}
+
+// How many of 14 frames with these times have flow.
+int frames_with_flow(const VideoFrame &picture, const char *rate, bool is_discont,
+                     const std::function<GstClockTime(guint64)> &time_of) {
+  Harness flow(std::string(kDescription) + "display=false");
+  Owned<GstCaps> caps = picture.caps();
+  caps.reset(gst_caps_make_writable(caps.release()));
+  gst_caps_set_simple(caps.get(), "framerate", GST_TYPE_FRACTION, rate == std::string("30/1") ? 30 : 0, 1,
+                      nullptr);
+  gst_harness_set_src_caps(flow.get(), caps.release());
+  int count = 0;
+  for (guint64 i = 0; i < 14; ++i) {
+    Owned<GstBuffer> buffer = picture.buffer();
+    GST_BUFFER_PTS(buffer.get()) = time_of(i);
+    if (is_discont) GST_BUFFER_FLAG_SET(buffer.get(), GST_BUFFER_FLAG_DISCONT);
+    const Owned<GstBuffer> out = flow.exchange(std::move(buffer));
+    count += gst_cuda_vision_buffer_get_tensor_meta(out.get(), "optical-flow") != nullptr ? 1 : 0;
+  }
+  return count;
+}
+
+// A slow element behind a leaky queue, or a time-lapse; then one frame that is stray, and a jump.
+TEST_F(CudaOpticalFlowHistory, follows_the_time_of_the_stream) {
+  for (const char *rate : {"30/1", "0/1"}) {
+    for (const guint64 tenths : {19, 25, 300})
+      EXPECT_EQ(
+          frames_with_flow(frame(0), rate, true, [=](guint64 i) { return i * tenths * GST_SECOND / 10; }), 13)
+          << rate << ' ' << tenths;
+    const auto stray_at_5 = [](guint64 i) { return (i == 5 ? 7200 * GST_SECOND : 0) + i * GST_SECOND / 30; };
+    EXPECT_EQ(frames_with_flow(frame(0), rate, false, stray_at_5), 13) << rate;
+    const auto jump_at_5 = [](guint64 i) { return (i < 5 ? 7200 * GST_SECOND : 0) + i * GST_SECOND / 30; };
+    EXPECT_EQ(frames_with_flow(frame(0), rate, false, jump_at_5), 12) << rate;
+    EXPECT_EQ(frames_with_flow(frame(0), rate, true, jump_at_5), 12) << rate;
   }
 }
 

@@ -1012,6 +1012,21 @@ TEST_F(CudaVisionRedact, looks_of_before_do_not_count_in_another_scene) {
   });
 }
 
+// It may show another scene, unless a detector has looked at it. The next frame shows the one of before again.
+TEST_F(CudaVisionRedact, a_stray_timestamp_hides_its_own_frame_alone) {
+  for (const bool is_marked : {false, true})
+    for (const GstClockTime stray : {GstClockTime{0}, GstClockTime{7200} * GST_SECOND}) {
+      Stream stream("timeout=0.25", bright("NV12", {64, 48}));
+      stream.time() = 3600 * GST_SECOND;
+      for (int i = 0; i < 3; ++i) stream.exchange(stream.frame({}));
+      const GstClockTime time = std::exchange(stream.time(), stray);
+      const Owned<GstBuffer> out = stream.exchange(is_marked ? stream.frame({}) : stream.unmarked());
+      EXPECT_TRUE(is_marked ? stream.hides(out, {}) : stream.hides_all(out));
+      stream.time() = time + kFrame;
+      EXPECT_TRUE(stream.hides(stream.exchange(stream.unmarked()), {}));
+    }
+}
+
 // Frames of a variable rate, with gap events between them, and some without timestamps.
 TEST_F(CudaVisionRedact, time_goes_on_over_gaps_and_frames_without_timestamps) {
   for (const int stamped : {0, 2, 15}) {  // one frame of so many has a timestamp; 0: gap events

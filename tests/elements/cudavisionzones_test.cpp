@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "gst/visionzones/zone_clock.h"
 #include "tests/elements/drawn_frame.h"
 #include "tests/elements/json_lines.h"
 #include "tests/elements/track_harness.h"
@@ -424,20 +423,43 @@ TEST_F(CudaVisionZones, overlay_writes_counters) {
   EXPECT_NE(none, one);
 }
 
-TEST(ZoneClock, frames_without_timestamps_are_not_counted_twice) {
-  cudavision::ZoneClock clock;
-  clock.follow_caps(40);
-  EXPECT_EQ(clock.next(1000), 0u);
-  EXPECT_EQ(clock.next(GST_CLOCK_TIME_NONE), 40u);
-  EXPECT_EQ(clock.next(1080), 80u);
-  for (GstClockTime i = 1; i <= 3; ++i) EXPECT_EQ(clock.next(GST_CLOCK_TIME_NONE), 80 + 40 * i);
-  EXPECT_EQ(clock.next(1100), 200u) << "the time does not go back";
-  EXPECT_EQ(clock.next(1150), 250u);
-  EXPECT_EQ(clock.next(900), 250u);
-  EXPECT_EQ(clock.next(GST_CLOCK_TIME_NONE), 290u);
-  clock.restart();
-  EXPECT_EQ(clock.next(5000), 290u);
-  EXPECT_EQ(clock.next(5010), 300u);
+// Somebody stands in the hall. A tracker gives an id of its own to the box of a stray frame.
+TEST_F(CudaVisionZones, a_stray_timestamp_counts_nobody_twice) {
+  for (const GstClockTime stray : {GstClockTime{0}, GstClockTime{14400} * GST_SECOND})
+    for (const guint64 id_in_stray_frame : {1, 2}) {
+      ZonesHarness zones(kDoorAndHall);
+      zones.time = 7200 * GST_SECOND;
+      for (int n = 0; n < 60; ++n) {
+        const GstClockTime time = zones.time;
+        if (n == 30) zones.time = stray;
+        zones.at(16, 20, n == 30 ? id_in_stray_frame : 1);
+        zones.time = time + 100 * GST_MSECOND;
+      }
+      EXPECT_NE(take_event(zones).find("event=(string)enter"), std::string::npos);
+      EXPECT_EQ(take_event(zones), "");
+    }
+}
+
+// A frame counts as 1/30 s. Four people come one after the other, each for a frame.
+TEST_F(CudaVisionZones, people_leave_also_if_nothing_tells_the_time) {
+  ZonesHarness zones(kDoorAndHall);
+  Owned<GstCaps> caps = track_picture().caps();
+  caps.reset(gst_caps_make_writable(caps.release()));
+  gst_caps_set_simple(caps.get(), "framerate", GST_TYPE_FRACTION, 0, 1, nullptr);
+  gst_harness_set_src_caps(zones.get(), caps.release());
+  for (guint64 id = 1; id <= 4; ++id)
+    for (int n = 0; n < 92; ++n) {
+      zones.time = GST_CLOCK_TIME_NONE;
+      if (n == 0)
+        zones.at(16, 20, id);
+      else
+        zones.exchange(track_picture().buffer());
+    }
+  for (int i = 0; i < 8; ++i)
+    EXPECT_NE(take_event(zones).find(i % 2 == 0 ? "event=(string)enter" : "event=(string)leave"),
+              std::string::npos)
+        << i;
+  EXPECT_EQ(take_event(zones), "");
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "gst/base/element/promised_latency.h"
 #include "gst/base/element/push_only.h"
 #include "gst/base/element/session.h"
+#include "gst/base/element/stream_clock.h"
 #include "gst/base/element/timing.h"
 #include "gst/base/element/valid_settings.h"
 #include "gst/base/frame/allocation.h"
@@ -38,8 +39,7 @@ struct FilterState {
   SharedSession session;
   // The following members are used by the streaming thread and by start and stop, which never run beside it.
   GstVideoInfo info;
-  FrameDistance frame_distance;
-  Continuity continuity;
+  StreamClock clock;
   ShownShape shape;
   ValidSettings<GrayRange> gray_range;
   // Reset at each start.
@@ -176,8 +176,7 @@ gboolean start_filter(GstCudaVisionFilter *filter) {
   const bool cuda = context != nullptr;
   state.run = {};
   state.run.wanted_device = settings.cuda_device_id;
-  state.frame_distance.restart();
-  state.continuity.restart();
+  state.clock.restart();
   state.shape.restart();
   state.latency.restart();
   promise_held(filter, 0);
@@ -274,8 +273,8 @@ gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps)
   state.frame_duration = duration;
   state.punctuality.restart(duration);
   state.latency.set_frame_duration(duration);
+  state.clock.follow_caps(duration);
   promise_held(filter, duration);
-  state.frame_distance.set_frame_duration(duration);
   const ObjectSettings settings = Properties::snapshot(filter);
   const Status status = session.negotiate(info, asks_for_cuda_memory(caps), settings);
   state.run.frames_are_too_small = status.code() == Status::Code::too_small;
@@ -438,10 +437,10 @@ GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffe
   FilterState &state = *filter->state;
   ObjectSettings settings = Properties::snapshot(filter);
   state.run.stream_id.take_frame();
-  state.frame_distance.take(buffer);
-  if (!state.continuity.continues(buffer, GST_BASE_TRANSFORM(filter)->segment,
-                                  state.frame_distance.greatest_gap()))
-    session.drop_history();
+  const Tick tick =
+      state.clock.next(GST_BUFFER_PTS(buffer), GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT),
+                       GST_BASE_TRANSFORM(filter)->segment.rate < 0);
+  if (tick.tells_jump()) session.drop_history();
   if (gst_buffer_get_size(buffer) == 0 && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP))
     return GST_FLOW_OK;
   const bool lets_nothing_pass = GST_CUDA_VISION_FILTER_GET_CLASS(filter)->lets_nothing_pass;
@@ -480,8 +479,7 @@ GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
 // --- events ---
 
 void forget_frames(FilterState &state, Session &session) {
-  state.frame_distance.restart();
-  state.continuity.restart();
+  state.clock.restart();
   session.drop_history();
 }
 
@@ -494,7 +492,7 @@ void follow_event(GstCudaVisionFilter *filter, Session &session, GstEvent *event
       state.run.frame_count = 0;
       return forget_frames(state, session);
     case GST_EVENT_SEGMENT:
-      return state.continuity.expect_jump();
+      return state.clock.expect_jump();
     case GST_EVENT_STREAM_START:
       if (!state.run.stream_id.changes(event)) return;
       if (session.has_history() && state.run.stream_id.take_turns())

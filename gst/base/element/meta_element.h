@@ -84,6 +84,7 @@ struct MetaInstance {
 //   begin       begins a run: bool begin(Instance *), false after an error that it has posted
 //   restart     forgets what is known of earlier frames, after a flush and before another stream:
 //               void restart(Instance *)
+//   follow_segment   applies a segment event to the frames that follow it: void follow_segment(Instance *, GstEvent *)
 //   cancel      ends or allows waits, from any thread: void cancel(Instance *, bool cancelled)
 //   kMoreCaps   caps that the source pad accepts besides video
 //   init        void init(Instance *), when an instance is made
@@ -122,6 +123,8 @@ class MetaElement {
       if (is_start && stream_id.take_turns())
         GST_ELEMENT_WARNING(self, STREAM, FAILED, ("%s", StreamId::kTurns), (nullptr));
     }
+    if constexpr (requires { &E::follow_segment; })
+      if (type == GST_EVENT_SEGMENT) E::follow_segment(self, event);
     return parent_class_->sink_event(transform, event);
   }
 

@@ -36,12 +36,7 @@ std::string names_of(const std::set<GQuark> &types) {
 }  // namespace
 
 bool Patience::is_over(const GstBuffer *frame) {
-  const GstClockTime now = GST_BUFFER_PTS(frame);
-  if (!GST_CLOCK_TIME_IS_VALID(now))
-    elapsed_ += GST_SECOND / 30;
-  else if (GST_CLOCK_TIME_IS_VALID(last_))
-    elapsed_ += std::min<GstClockTime>(now > last_ ? now - last_ : last_ - now, GST_SECOND);
-  last_ = now;
+  elapsed_ += std::min<GstClockTime>(clock_.next(GST_BUFFER_PTS(frame), false, false).time, GST_SECOND);
   return elapsed_ >= kLongest;
 }
 

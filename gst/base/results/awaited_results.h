@@ -8,18 +8,19 @@
 #include <string>
 #include <vector>
 
+#include "gst/base/element/stream_clock.h"
 #include "gst/base/results/attached_boxes.h"
 
 namespace cudavision {
 
-// Measures whether 5 s of frames have passed, by their timestamps. A jump counts as one second at most, and a frame
-// without a timestamp as 1/30 s.
+// Measures whether 5 s of frames have passed. A frame counts as one second at most.
 class Patience {
  public:
   bool is_over(const GstBuffer *frame);
 
  private:
-  GstClockTime elapsed_ = 0, last_ = GST_CLOCK_TIME_NONE;
+  StreamClock clock_;
+  GstClockTime elapsed_ = 0;
 };
 
 // Waits for boxes of one type, or of the types of a list.
