@@ -23,7 +23,7 @@ BLOCK = 1 << 16
 LONGEST_RECORD = 1 << 20  # bytes
 ATTEMPTS = 100
 HOST = "".join(c for c in socket.gethostname() if c.isalnum() or c == "-")
-NAME = r"[A-Za-z0-9_-]+\.[0-9a-f]{16}"  # as videos.py makes them
+NAME = r"[^.]+\.[0-9a-f]{16}"  # as videos.py makes them
 
 
 class NoFile(OSError):

@@ -5,11 +5,13 @@ import os
 import pathlib
 import re
 import stat
+import unicodedata
 
 import addresses
 
 SUFFIXES = set(".3gp .asf .avi .flv .m2ts .m4v .mkv .mov .mp4 .mpeg .mpg .mts .mxf .ogv .ts .vob .webm .wmv .y4m".split())
 LISTS = {".txt", ".list"}
+LONGEST = 60  # bytes of a name that are kept, so that names with a suffix are short enough for file systems
 
 
 class Unusable(Exception):
@@ -27,9 +29,12 @@ def is_address(name):
 
 
 def result_name(identity, stem):
-    """A file name that no other identity has and that is the same in every run. identity: bytes."""
-    readable = re.sub(r"[^A-Za-z0-9_-]+", "_", stem)[:60].strip("_") or "video"
-    return f"{readable}.{hashlib.sha256(identity).hexdigest()[:16]}"
+    """A file name that no other identity has and that is the same in every run. Both arguments are bytes. The name keeps
+    letters, marks and digits of all scripts. It does not begin with a -, which commands take for an option."""
+    text = unicodedata.normalize("NFC", stem.decode(errors="replace"))
+    kept = "".join(c if c in "_-" or unicodedata.category(c)[0] in "LMN" else " " for c in text)
+    short = re.sub(" +", "_", kept).encode()[:LONGEST].decode(errors="ignore").lstrip("_-").rstrip("_")
+    return os.fsdecode(f"{short or 'video'}.{hashlib.sha256(identity).hexdigest()[:16]}".encode())
 
 
 class Video:
@@ -40,7 +45,7 @@ class Video:
             raise Unusable("this is an address: --cameras reads addresses")
         self.path = os.path.abspath(path)
         self.source = printable(self.path.replace("\\", "\\\\"))  # no other path becomes the same text
-        self.name = result_name(os.fsencode(self.path), pathlib.Path(self.path).stem)
+        self.name = result_name(os.fsencode(self.path), os.fsencode(pathlib.Path(self.path).stem))
 
     @property
     def uri(self):
@@ -69,7 +74,7 @@ class Camera:
             raise Unusable("the URI is no text")
         self.uri = words[-1]
         self.source = printable(words[0] if len(words) == 2 else addresses.public(self.uri))
-        self.name = result_name(self.source.encode(), self.source.split("://")[-1])
+        self.name = result_name(self.source.encode(), self.source.split("://")[-1].encode())
 
 
 def lines(path):

@@ -82,16 +82,23 @@ mkdir -p "$odd/a" "$odd/b" "$odd/list"
 for name in a/x.avi b/x.avi $'new\nline.avi' 'new\nline.avi' $'no\xffutf8.avi' '-dash.avi' 'a "quote" ! fakesink.avi' 'ü %20 #.AVI'; do
   cp "$root/videos/made1.avi" "$odd/$name"
 done
+accents=$'e\xcc\x81t\xcc\x81'  # each is a character of its own
+for name in 日本語 हिन्दी "$accents" '🎬' "$(printf 'あ%.0s' {1..60})"; do cp "$root/videos/made1.avi" "$odd/$name.avi"; done
 cp "$root/videos/made1.avi" "$odd/list/no suffix"
 expect 0 run --elements "$quick" --output "$root/names" "$odd"
-says '8 videos done'
-[[ $(count_results "$root/names") == 8 ]]
+says '13 videos done'
+[[ $(count_results "$root/names") == 13 ]]
+# letters of all scripts stay; there is no option among the names, nothing that a shell reads, and no name is long
+(cd "$root/names" && printf '%s\n' *.jsonl | sed -E 's/\.[0-9a-f]{16}\.jsonl$//' | LC_ALL=C sort) >"$root/called"
+twenty=$(printf 'あ%.0s' {1..20}) composed=$'\xc3\xa9t\xcc\x81'
+printf '%s\n' a_quote_fakesink dash new_line new_nline no_utf8 video x x "$composed" ü_20 हिन्दी "$twenty" 日本語 |
+  LC_ALL=C sort | diff - "$root/called"
 for result in "$root/names"/*.jsonl; do jq -es 'length == 10 and all(.[]; .frame >= 0 and .tensors[0].sum == 19200)' "$result" >/dev/null; done
-[[ $(jq -r .source "$root/names"/*.jsonl | sort -u | wc -l) == 8 ]]
+[[ $(jq -r .source "$root/names"/*.jsonl | sort -u | wc -l) == 13 ]]
 find "$odd" -type f -print0 >"$root/all.list"
 printf '# a list\nlist/no suffix\n\n%s\n' "$odd/a/x.avi" >"$odd/some.txt"
 (cd "$odd" && expect 0 run --elements "$quick" --output "$root/names" -- "$root/all.list" some.txt a -dash.avi)
-says '1 videos done in .* 8 done before'
+says '1 videos done in .* 13 done before'
 
 echo "== what cannot be read"
 bad=$root/bad
