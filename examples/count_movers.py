@@ -17,7 +17,7 @@ import gi
 gi.require_version("Gst", "1.0")
 gi.require_version("GstCudaVision", "1.0")
 from gi.repository import Gst, GstCudaVision  # noqa: E402,F401
-from one_file import read_nothing_else  # noqa: E402
+from plain_errors import launch  # noqa: E402
 
 STRIDE = 8  # pixels from one vector to the next
 LEAST_SPEED = 1.0  # pixels per frame
@@ -54,12 +54,11 @@ def movers(speed, columns):
 
 def main():
     Gst.init(None)
-    read_nothing_else()
     source = sys.argv[1] if len(sys.argv) > 1 else "videotestsrc pattern=ball num-buffers=10"
-    samples = GstCudaVision.samples(f"{source} ! videoconvert ! cudaopticalflow preset=medium stride={STRIDE} "
-                                    "forward-backward=1 display=false ! appsink name=sink sync=false max-buffers=4")
+    pipeline = launch(f"{source} ! videoconvert ! cudaopticalflow preset=medium stride={STRIDE} forward-backward=1 "
+                      "display=false ! appsink name=sink sync=false max-buffers=4")
     try:
-        for number, sample in enumerate(samples):
+        for number, sample in enumerate(GstCudaVision.samples(pipeline)):
             found = movers(*speeds(sample.get_buffer()))
             print(f"frame {number}: {len(found)} move", *(f"{speed:.1f}" for speed in found))
     except RuntimeError as error:

@@ -16,7 +16,7 @@ gi.require_version("Gst", "1.0")
 gi.require_version("GstApp", "1.0")
 gi.require_version("GstCudaVision", "1.0")
 from gi.repository import Gst, GstApp, GstCudaVision  # noqa: E402,F401
-from one_file import read_nothing_else  # noqa: E402
+from plain_errors import launch, text_of  # noqa: E402
 
 ARRAY_TYPES = {"u8": "B", "u16": "H", "u32": "I", "i32": "i", "f32": "f"}
 
@@ -72,8 +72,7 @@ def has_failed(pipeline):
     """Prints the error that ended the stream, if there is one."""
     message = pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
     if message is not None:
-        error, debug = message.parse_error()
-        print(f"{error.message} ({debug})", file=sys.stderr)  # the second names the file
+        print(text_of(message), file=sys.stderr)
     return message is not None
 
 
@@ -97,9 +96,8 @@ def run(pipeline):
 
 def main():
     Gst.init(None)
-    read_nothing_else()
     described = sys.argv[1] if len(sys.argv) > 1 else "videotestsrc num-buffers=3 ! cudahistogram bins=16"
-    return run(Gst.parse_launch(described + " ! appsink name=metas sync=false max-buffers=4"))
+    return run(launch(described + " ! appsink name=metas sync=false max-buffers=4"))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ gi.require_version("Gst", "1.0")
 gi.require_version("GstApp", "1.0")
 gi.require_version("GstCudaVision", "1.0")
 from gi.repository import Gst, GstApp, GstCudaVision  # noqa: E402,F401
-from one_file import read_nothing_else  # noqa: E402
+from plain_errors import launch, text_of  # noqa: E402
 
 LONGEST = 60  # number of segments whose intersections are tried
 TOLERANCE = math.radians(1)  # between a segment and the direction to the point
@@ -28,8 +28,8 @@ TOLERANCE = math.radians(1)  # between a segment and the direction to the point
 
 def lines_of(picture, properties):
     """The segments that cudahough attaches to the picture."""
-    pipeline = Gst.parse_launch(f"filesrc name=file ! decodebin ! videoconvert ! "
-                                f"cudahough mode=segments display=false {properties} ! appsink name=sink")
+    pipeline = launch(f"filesrc name=file ! decodebin ! videoconvert ! "
+                      f"cudahough mode=segments display=false {properties} ! appsink name=sink")
     pipeline.get_by_name("file").set_property("location", picture)
     pipeline.set_state(Gst.State.PLAYING)
     sample = pipeline.get_by_name("sink").try_pull_sample(10 * Gst.SECOND)  # after an error no sample arrives
@@ -37,7 +37,7 @@ def lines_of(picture, properties):
     message = pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
     pipeline.set_state(Gst.State.NULL)
     if lines is None:
-        sys.exit(f"{picture}: {message.parse_error().gerror.message if message else 'no picture'}")
+        sys.exit(f"{picture}: {text_of(message) if message else 'no picture'}")
     return lines
 
 
@@ -69,7 +69,6 @@ def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     Gst.init(None)
-    read_nothing_else()
     lines = lines_of(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "")
     pairs = itertools.combinations(sorted(lines, key=length, reverse=True)[:LONGEST], 2)
     points = [point for point in (crossing(a, b) for a, b in pairs) if point is not None]

@@ -32,7 +32,7 @@ git clone --quiet . "$folder/source"
 
 mkdir -m 777 "$folder/data"
 cp "$data/vtest.avi" "$folder/data/in.mp4"
-cp examples/read_metas.py examples/one_file.py "$folder/data"
+cp examples/read_metas.py examples/{one_file,plain_errors}.py "$folder/data"
 container=$("${buildah[@]}" from localhost/cudavision)
 # in_container COMMAND: in bash, in /data, as the user of the image.
 in_container() { "${buildah[@]}" run -v "$folder/data:/data" "$container" -- bash -ec "cd /data; $1"; }

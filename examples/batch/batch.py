@@ -44,7 +44,7 @@ class Parser(argparse.ArgumentParser):
         for argument in sorted(sys.argv[1:], key=len, reverse=True):
             if addresses.ADDRESS.match(argument):
                 message = addresses.hide(message.replace(argument, addresses.LEFT_OUT), argument)
-        super().error(message)
+        self.exit(2, f"{self.prog}: {' '.join(message.split())} (more: {self.prog} --help)\n")
 
 
 def options():

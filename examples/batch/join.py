@@ -13,7 +13,10 @@ import json
 import pathlib
 import sys
 
-import pandas
+try:
+    import pandas
+except ImportError as error:
+    raise SystemExit(f"{error}: install python3-pandas, and use Debian's /usr/bin/python3") from None
 
 try:
     import matplotlib
@@ -53,13 +56,20 @@ def read(folder):
     seen = collections.defaultdict(set)
     bins = collections.defaultdict(lambda: [0] * BINS)
     for path in sorted(path for path in folder.glob("*.jsonl") if path.is_file() and not path.is_symlink()):
-        with open(path, encoding="utf-8") as lines:
-            for line in map(json.loads, lines):
-                if found := people(line):
-                    seen[line["source"], stamp(line, 5)] |= found
-                if counts := histogram(line):
-                    key = line["source"], stamp(line, 7) + "0"
-                    bins[key] = [a + b for a, b in zip(bins[key], counts)]
+        number = 0
+        try:
+            with open(path, encoding="utf-8", errors="replace") as lines:
+                for number, text in enumerate(lines, 1):
+                    line = json.loads(text)
+                    if found := people(line):
+                        seen[line["source"], stamp(line, 5)] |= found
+                    if counts := histogram(line):
+                        key = line["source"], stamp(line, 7) + "0"
+                        bins[key] = [a + b for a, b in zip(bins[key], counts)]
+        except OSError as error:
+            sys.exit(f"{path}: {error.strerror}")
+        except (ValueError, KeyError, TypeError, AttributeError):
+            sys.exit(f"{path}: line {number} is none of batch.py: is this a folder of its results?")
     return seen, bins
 
 
@@ -88,8 +98,15 @@ def plot_histograms(table, path):
 
 
 def main():
-    results, output = map(pathlib.Path, sys.argv[1:3])
-    output.mkdir(parents=True, exist_ok=True)
+    if len(sys.argv) != 3:
+        sys.exit(__doc__.strip())
+    results, output = map(pathlib.Path, sys.argv[1:])
+    if not results.is_dir():
+        sys.exit(f"{results} is no folder: batch.py --output RESULTS writes one")
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        sys.exit(f"{output}: no folder for the output: {error.strerror}")
     seen, bins = read(results)
     tables = [("people", people_table(seen), plot_people), ("histograms", histogram_table(bins), plot_histograms)]
     for name, table, plot in tables:

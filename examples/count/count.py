@@ -17,15 +17,14 @@ gi.require_version("Gst", "1.0")
 from gi.repository import Gst  # noqa: E402
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
-from one_file import read_nothing_else  # noqa: E402
+from plain_errors import launch, text_of  # noqa: E402
 
 if len(sys.argv) != 4:
     raise SystemExit(__doc__.strip())
 source, zones, events = sys.argv[1:]
 Gst.init(None)
-read_nothing_else()
-pipeline = Gst.parse_launch(f"{source} ! videoconvert ! cudahog model=people display=false ! cudavisiontrack ! "
-                            "cudavisionzones name=zones ! cudavisionjson name=json only=events ! fakesink")
+pipeline = launch(f"{source} ! videoconvert ! cudahog model=people display=false ! cudavisiontrack ! "
+                  "cudavisionzones name=zones ! cudavisionjson name=json only=events ! fakesink")
 pipeline.get_by_name("zones").set_property("location", zones)
 pipeline.get_by_name("json").set_property("location", events)
 
@@ -35,7 +34,7 @@ kinds = Gst.MessageType.ELEMENT | Gst.MessageType.EOS | Gst.MessageType.ERROR
 while (message := pipeline.get_bus().timed_pop_filtered(Gst.CLOCK_TIME_NONE, kinds)).type != Gst.MessageType.EOS:
     if message.type == Gst.MessageType.ERROR:
         pipeline.set_state(Gst.State.NULL)
-        raise SystemExit("{0.message} ({1})".format(*message.parse_error()))
+        raise SystemExit(text_of(message))
     event = message.get_structure()
     if event.get_name() == "cudavisionzones" and event.get_string("event") in ("cross", "enter", "leave"):
         minute = event.get_uint64("running-time")[1] // (60 * Gst.SECOND)

@@ -5,7 +5,7 @@
   blur_people.py SOURCE SINK
   blur_people.py "filesrc location=street.mp4 ! decodebin" "videoconvert ! jpegenc ! avimux ! filesink location=blurred.avi"
 """
-from frames import Gst, GstCudaVision, arguments, samples
+from frames import Gst, GstCudaVision, arguments, launch, samples, text_of
 
 SIDE = 16  # the side of a square, in pixels
 
@@ -22,7 +22,7 @@ def blur(pixels, width, height, box):
 
 
 source, sink = arguments(2)
-output = Gst.parse_launch(f"appsrc name=in format=time max-bytes=0 ! {sink}")
+output = launch(f"appsrc name=in format=time max-bytes=0 ! {sink}")
 feed, bus = output.get_by_name("in"), output.get_bus()
 
 
@@ -30,7 +30,7 @@ def check(types=Gst.MessageType.ERROR, timeout=0):
     """Ends the program if the output has failed."""
     message = bus.timed_pop_filtered(timeout, types)
     if message and message.type == Gst.MessageType.ERROR:
-        raise SystemExit("{0.message} ({1})".format(*message.parse_error()))
+        raise SystemExit(text_of(message))
 
 
 output.set_state(Gst.State.PLAYING)

@@ -6,10 +6,10 @@ Whoever stands at the first point and looks to the second sees them walk to the 
 that runs down the picture, the right is the left of the picture."""
 import json
 
-from frames import Gst, arguments, events
+from frames import Gst, arguments, events, numbers
 
 source, *ends = arguments(3)
-start, end = ([float(number) for number in point.split(",")] for point in ends)
+start, end = (numbers(point, 2) for point in ends)
 # The detector's boxes have a margin below the feet.
 line = {"name": "line", "from": start, "to": end, "anchor": [0.5, 7 / 8], "directions": ["right", "left"]}
 

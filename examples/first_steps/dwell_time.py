@@ -6,10 +6,10 @@
 """
 import json
 
-from frames import Gst, arguments, events
+from frames import Gst, arguments, events, numbers
 
 source, zone = arguments(2)
-x, y, width, height = map(float, zone.split(","))
+x, y, width, height = numbers(zone, 4)
 corners = [[x, y], [x + width, y], [x + width, y + height], [x, y + height]]
 # The detector's boxes have a margin below the feet.
 zones = {"zones": [{"name": "zone", "polygon": corners, "anchor": [0.5, 7 / 8]}]}

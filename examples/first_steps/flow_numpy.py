@@ -1,8 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Prints the mean motion of each frame, one vector for each 4x4 pixels: flow_numpy.py SOURCE"""
-
-import numpy
+try:
+    import numpy
+except ImportError as error:
+    raise SystemExit(f"{error}: install python3-numpy, and use Debian's /usr/bin/python3") from None
 from frames import GstCudaVision, arguments, frames
 
 (source,) = arguments(1)

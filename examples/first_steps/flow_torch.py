@@ -6,8 +6,10 @@ that holds the flow.
   flow_torch.py "filesrc location=street.mp4 ! decodebin ! videoconvert"
   flow_torch.py "filesrc location=street.mp4 ! qtdemux ! h264parse ! nvh264dec"     # only the means leave the GPU
 """
-
-import torch
+try:
+    import torch
+except ImportError as error:
+    raise SystemExit(f"{error}: this program needs PyTorch (https://pytorch.org)") from None
 from frames import GstCudaVision, arguments, frames
 
 (source,) = arguments(1)

@@ -12,6 +12,7 @@ from gi.repository import Gst, GstApp, GstCudaVision  # noqa: E402,F401
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 from one_file import read_nothing_else  # noqa: E402
+from plain_errors import launch, text_of  # noqa: E402
 
 Gst.init(None)
 read_nothing_else()
@@ -25,18 +26,28 @@ def arguments(count):
     return sys.argv[1 : count + 1]
 
 
+def numbers(argument, count):
+    """The numbers of an argument such as 400,275."""
+    try:
+        found = [float(number) for number in argument.split(",")]
+    except ValueError:
+        found = []
+    if len(found) != count:
+        raise SystemExit(f"{argument!r} must be {count} numbers with commas between them, as {','.join(['100'] * count)}")
+    return found
+
+
 def events(description, zones):
     """Yields the events of cudavisionzones, which must be named `zones` in the pipeline: structures with event, name,
     id and so on. zones: its lines and zones, as JSON. The sink is part of the description."""
-    pipeline = Gst.parse_launch(description)
+    pipeline = launch(description)
     pipeline.get_by_name("zones").set_property("zones", zones)
     pipeline.set_state(Gst.State.PLAYING)
     kinds = Gst.MessageType.ELEMENT | Gst.MessageType.EOS | Gst.MessageType.ERROR
     try:
         while (message := pipeline.get_bus().timed_pop_filtered(Gst.CLOCK_TIME_NONE, kinds)).type != Gst.MessageType.EOS:
             if message.type == Gst.MessageType.ERROR:
-                error, debug = message.parse_error()
-                raise SystemExit(f"{error.message} {debug.split(chr(10))[-1]}")
+                raise SystemExit(text_of(message))
             if message.has_name("cudavisionzones"):
                 yield message.get_structure()
     finally:
@@ -51,7 +62,7 @@ def frames(description):
 def samples(description, location=None):
     """Yields the buffers with their caps. location: the file that the element `file` reads. It is set as a property,
     because a pipeline's text cannot hold every name of a file."""
-    pipeline = Gst.parse_launch(f"{description} ! appsink name=sink sync=false max-buffers=2 wait-on-eos=false")
+    pipeline = launch(f"{description} ! appsink name=sink sync=false max-buffers=2 wait-on-eos=false")
     if location:
         pipeline.get_by_name("file").set_property("location", location)
     sink = pipeline.get_by_name("sink")
@@ -64,7 +75,6 @@ def samples(description, location=None):
                 yield sample
             message = message or bus.pop_filtered(Gst.MessageType.ERROR)  # drops all other messages from the bus
             if message and not sample:
-                error, debug = message.parse_error()
-                raise SystemExit(f"{error.message} {debug.split(chr(10))[-1]}")  # the last line names files
+                raise SystemExit(text_of(message))
     finally:
         pipeline.set_state(Gst.State.NULL)

@@ -4,9 +4,12 @@
 
   own_detector.py "filesrc location=street.mp4 ! decodebin" "videoconvert ! autovideosink"
 """
-import cv2
-import numpy
-from frames import Gst, GstCudaVision, arguments
+try:
+    import cv2
+    import numpy
+except ImportError as error:
+    raise SystemExit(f"{error}: install python3-opencv and python3-numpy, and use Debian's /usr/bin/python3") from None
+from frames import Gst, GstCudaVision, arguments, launch, text_of
 
 EVERY_NTH = 3
 source, sink = arguments(2)
@@ -27,11 +30,11 @@ def detect(pad, info):
     return Gst.PadProbeReturn.OK
 
 
-pipeline = Gst.parse_launch(f"{source} ! videoconvert ! video/x-raw,format=BGR ! identity name=detector !"
-                            f" cudavisiontrack min-hits=0 ! cudavisionoverlay ! {sink}")
+pipeline = launch(f"{source} ! videoconvert ! video/x-raw,format=BGR ! identity name=detector !"
+                  f" cudavisiontrack min-hits=0 ! cudavisionoverlay ! {sink}")
 pipeline.get_by_name("detector").get_static_pad("src").add_probe(Gst.PadProbeType.BUFFER, detect)
 pipeline.set_state(Gst.State.PLAYING)
 message = pipeline.get_bus().timed_pop_filtered(Gst.CLOCK_TIME_NONE, Gst.MessageType.EOS | Gst.MessageType.ERROR)
 pipeline.set_state(Gst.State.NULL)
 if message.type == Gst.MessageType.ERROR:
-    raise SystemExit("{0.message} ({1})".format(*message.parse_error()))
+    raise SystemExit(text_of(message))

@@ -353,7 +353,7 @@ def samples(pipeline, sink="sink"):
 def _text_of_error(message):
     """The name of the element, its error, and the last line of its debug text, which names files."""
     error, debug = message.parse_error()
-    last = (debug or "").strip().split("\n")[-1]
+    last = (debug or "").strip().partition("\n")[2].split("\n")[-1]  # the first line is a place in the source
     return f"{message.src.get_name()}: {error.message}" + (f" ({last})" if last and last not in error.message else "")
 
 

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Errors of pipelines as one line that says what to do. GStreamer's texts are in the user's language, so codes decide."""
+import os
+import re
+
+import gi
+
+gi.require_version("Gst", "1.0")
+from gi.repository import GLib, Gst  # noqa: E402
+from one_file import read_nothing_else  # noqa: E402
+
+PARSE, CORE, STREAM = "gst_parse_error", "gst-core-error-quark", "gst-stream-error-quark"
+HELP = {
+    (PARSE, int(Gst.ParseError.SYNTAX)): "elements are written as for gst-launch-1.0, with ! between them",
+    (PARSE, int(Gst.ParseError.NO_SUCH_ELEMENT)): "is it misspelt, or not installed? gst-inspect-1.0 lists the elements",
+    (PARSE, int(Gst.ParseError.NO_SUCH_PROPERTY)): "gst-inspect-1.0 and the element's name list the properties",
+    (PARSE, int(Gst.ParseError.COULD_NOT_SET_PROPERTY)): "gst-inspect-1.0 and the element's name list the values",
+    (PARSE, int(Gst.ParseError.LINK)): "is decodebin or videoconvert missing between them?",
+    (CORE, int(Gst.CoreError.MISSING_PLUGIN)): "if it is a video, gstreamer1.0-libav or gstreamer1.0-plugins-bad may decode it",
+    (STREAM, int(Gst.StreamError.TYPE_NOT_FOUND)): "the file is no video or picture that GStreamer knows",
+    (STREAM, int(Gst.StreamError.FAILED)): "is there a video in the file, and a videoconvert between formats?",
+}
+
+
+def with_help(text, error):
+    """The text in one line, with what helps against the GLib.Error, if that is known."""
+    more = HELP.get((error.domain, error.code))
+    line = " ".join(text.split())
+    return f"{line.removesuffix('.')}: {more}" if more else line
+
+
+def no_source(source):
+    """Says how a file is written as a source, if the text begins with a file; otherwise ""."""
+    first = source.partition(" ! ")[0].strip()
+    if "=" in first or "://" in first or Gst.ElementFactory.find(first):
+        return ""
+    if os.path.isdir(first):
+        return f"{first} is a folder, not an element: name a file in it, as 'filesrc location=\"FILE\" ! decodebin'"
+    if os.path.lexists(first) or "/" in first or re.search(r"\w\.\w", first):
+        return f"{first} is a file, not an element: write 'filesrc location=\"{first}\" ! decodebin'"
+    return ""
+
+
+def launch(description):
+    """Gst.parse_launch(), of which decodebin reads no other files. A wrong description ends the program with one line."""
+    read_nothing_else()
+    try:
+        return Gst.parse_launch(description)
+    except GLib.Error as error:
+        raise SystemExit(no_source(description) or with_help(error.message, error)) from None
+
+
+def text_of(message):
+    """The error of a message: who failed, why, and the last line of the details, which names files."""
+    error, details = message.parse_error()
+    last = (details or "").strip().partition("\n")[2].split("\n")[-1]  # the first line is a place in GStreamer's sources
+    more = f" ({last})" if last and last not in error.message else ""
+    return with_help(f"{message.src.get_name()}: {error.message}{more}", error)

@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Runs each Python program of the examples as a newcomer may run it: without arguments, with a file where a source is
+# expected, with files that are missing or no videos, and with misspelt elements. It says in one line what is wrong, and
+# fails. Without arguments it may print its usage. The programs of examples/live have their own tests.
+#
+#   plain_errors.sh PYTHON FOLDER_OF_EXAMPLES PLUGIN_FOLDER     PYTHON: `missing` skips
+set -euo pipefail
+python=$1 examples=$2 plugins=$3
+source "$(dirname "${BASH_SOURCE[0]}")/python_plugin.sh"
+cd "$root"
+echo "this is a text" >text.mp4
+head -c 5000 "$(command -v bash)" >program.mp4
+mkdir folder.mp4
+gst-launch-1.0 -q audiotestsrc num-buffers=9 ! wavenc ! filesink location=sound.wav
+gst-launch-1.0 -q videotestsrc num-buffers=5 ! video/x-raw,width=160,height=128 ! jpegenc ! avimux ! filesink location=good.avi
+gst-launch-1.0 -q videotestsrc pattern=black num-buffers=1 ! pngenc ! filesink location=black.png
+gst-launch-1.0 -q videotestsrc num-buffers=1 ! pngenc ! filesink location=bars.png
+
+failed=0 count=0
+# refuses PATTERN PROGRAM ARGUMENT...: the program fails, and prints one line with the pattern to the standard error.
+refuses() {
+  local status=0
+  count=$((count + 1))
+  timeout 60 "$python" "$examples/$2" "${@:3}" >out 2>err </dev/null || status=$?
+  ((status != 0 && status < 124)) && [[ $(wc -l <err) == 1 ]] && grep -qE -- "$1" err && return
+  { echo "status $status, not one line with '$1': ${*:2}"; cat err; } >&2
+  failed=1
+}
+
+mapfile -t programs < <(cd "$examples" && grep -l '^#!' ./*.py ./*/*.py | sed 's|^\./||' | grep -v ^live/)
+((${#programs[@]} >= 16))
+for program in "${programs[@]}"; do
+  # A program that plays something by itself needs no arguments.
+  "$python" "$examples/$program" >out 2>err </dev/null && status=0 || status=$?
+  if grep -q Traceback err || { ((status)) && ! grep -qE "${program##*/}|No module named '(torch|pandas|cv2|matplotlib|numpy)':" err; }; then
+    echo "without arguments, status $status: $program" >&2
+    cat err >&2
+    failed=1
+  fi
+  ! grep -q 'No module named' err || { echo "$program: not tested: $(cat err)"; continue; }
+
+  rest=()
+  case $program in
+    first_steps/blur_people.py | first_steps/own_detector.py) rest=(fakesink) ;;
+    first_steps/boxes.py) rest=(model.yml) ;;
+    first_steps/count_over_line.py) rest=(10,10 100,100) ;;
+    first_steps/dwell_time.py) rest=(10,10,50,50) ;;
+    first_steps/plot_histogram.py) rest=(plot.png) ;;
+    first_steps/match_keypoints.py)
+      for bad in missing.png text.mp4 folder.mp4 sound.wav good.avi black.png; do
+        refuses "$bad|typefind|wavparse|decodebin" "$program" "$bad" bars.png drawn.png
+      done
+      refuses 'nowhere/drawn.png cannot be written' "$program" bars.png bars.png nowhere/drawn.png
+      refuses 'drawn.nosuch cannot be written' "$program" bars.png bars.png drawn.nosuch
+      continue
+      ;;
+    count/count.py) rest=("$examples/count/street.json" events.jsonl) ;;
+    vanishing_point.py)
+      for bad in missing.png text.mp4 folder.mp4 program.mp4 sound.wav; do refuses "^$bad: " "$program" "$bad"; done
+      refuses 'no property "treshold".*gst-inspect-1.0' "$program" bars.png treshold=5
+      continue
+      ;;
+    batch/batch.py)
+      refuses 'required: VIDEO.*--elements' "$program"
+      refuses 'no element "nosuch"' "$program" --elements nosuch --output results good.avi
+      refuses 'no property "foo"' "$program" --elements "cudahog foo=1" --output results good.avi
+      refuses 'no output folder' "$program" --elements identity --output text.mp4 good.avi
+      continue
+      ;;
+    batch/join.py)
+      mkdir -p results
+      echo "no JSON" >results/text.jsonl
+      refuses 'missing is no folder' "$program" missing joined
+      refuses 'text.jsonl: line 1' "$program" results joined
+      refuses 'text.mp4: no folder for the output' "$program" folder.mp4 text.mp4
+      continue
+      ;;
+  esac
+  file="filesrc location=good.avi ! decodebin"
+  for bad in missing.mp4 good.avi; do
+    refuses "$bad is a file.*'filesrc location=\"$bad\" ! decodebin'" "$program" "$bad" "${rest[@]}"
+  done
+  refuses 'folder.mp4 is a folder' "$program" folder.mp4 "${rest[@]}"
+  if [[ $program != first_steps/boxes.py ]]; then  # its model is missing, too, and named first
+    refuses 'No such file "missing.mp4"' "$program" "filesrc location=missing.mp4 ! decodebin" "${rest[@]}"
+    refuses '"folder.mp4"' "$program" "filesrc location=folder.mp4 ! decodebin" "${rest[@]}"
+    refuses 'typefind|decodebin' "$program" "filesrc location=text.mp4 ! decodebin" "${rest[@]}"
+    refuses 'Missing decoder|typefind|decodebin' "$program" "filesrc location=program.mp4 ! decodebin" "${rest[@]}"
+    # What a pipeline of one's own does with sound is its own affair.
+    [[ $program == read_metas.py ]] || refuses 'wavparse|decodebin|not-linked' "$program" "filesrc location=sound.wav ! decodebin" "${rest[@]}"
+  fi
+  refuses 'no element "videoconvrt".*gst-inspect-1.0' "$program" "$file ! videoconvrt" "${rest[@]}"
+  refuses 'no property "locatoin".*gst-inspect-1.0' "$program" "filesrc locatoin=good.avi ! decodebin" "${rest[@]}"
+  refuses 'gst-launch-1.0' "$program" "$file !! videoconvert" "${rest[@]}"
+done
+
+source="filesrc location=good.avi ! decodebin"
+refuses 'missing.json' count/count.py "$source" missing.json events.jsonl
+refuses 'nowhere/events.jsonl' count/count.py "$source" "$examples/count/street.json" nowhere/events.jsonl
+refuses "'a' must be 2 numbers" first_steps/count_over_line.py "$source" a 1,2
+refuses "'1,2,3' must be 4 numbers" first_steps/dwell_time.py "$source" 1,2,3
+refuses 'model.yml' first_steps/boxes.py "$source" model.yml
+refuses 'no element "nosuch"' first_steps/blur_people.py "$source" nosuch
+refuses 'nowhere/out' first_steps/blur_people.py "$source" "filesink location=nowhere/out"
+if "$python" -c 'import matplotlib' 2>/dev/null; then
+  refuses 'nowhere/plot.png' first_steps/plot_histogram.py "$source" nowhere/plot.png
+  refuses "the plot cannot be written: .*'nosuch'" first_steps/plot_histogram.py "$source" plot.nosuch
+fi
+
+((failed == 0))
+echo "${#programs[@]} programs: $count mistakes, each told of in one line"
