@@ -2,12 +2,15 @@
 """Errors of pipelines as one line that says what to do. GStreamer's texts are in the user's language, so codes decide."""
 import os
 import re
+import signal
 
 import gi
 
 gi.require_version("Gst", "1.0")
 from gi.repository import GLib, Gst  # noqa: E402
 from one_file import read_nothing_else  # noqa: E402
+
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python notices ^C only when GStreamer returns to it, which may wait for ever
 
 PARSE, CORE, STREAM = "gst_parse_error", "gst-core-error-quark", "gst-stream-error-quark"
 HELP = {

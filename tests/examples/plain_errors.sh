@@ -108,5 +108,25 @@ if "$python" -c 'import matplotlib' 2>/dev/null; then
   refuses "the plot cannot be written: .*'nosuch'" first_steps/plot_histogram.py "$source" plot.nosuch
 fi
 
+echo "== ^C ends programs, also while they wait for GStreamer"
+for program in count/count.py first_steps/flow.py first_steps/dwell_time.py; do
+  rest=()
+  [[ $program != count/* ]] || rest=("$examples/count/street.json" events.jsonl)
+  [[ $program != */dwell* ]] || rest=(10,10,50,50)
+  rm -f started
+  # ^C in an interactive shell reaches the program, but `&` in a script would make it ignore SIGINT
+  "$python" -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); os.execvp(sys.argv[1], sys.argv[1:])' \
+    "$python" "$examples/$program" "videotestsrc is-live=true ! tee name=t ! queue ! filesink buffer-mode=unbuffered location=started t. ! queue" \
+    "${rest[@]}" >out 2>err &
+  process=$!
+  for ((i = 0; i < 300; ++i)); do [[ ! -s started ]] || break; sleep 0.1; done
+  kill -INT "$process"
+  for ((i = 0; i < 50; ++i)); do kill -0 "$process" 2>/dev/null || break; sleep 0.1; done
+  kill -9 "$process" 2>/dev/null || true
+  status=0
+  wait "$process" || status=$?
+  [[ $status == $((128 + $(kill -l INT))) ]] && ! grep . err || { echo "^C: status $status: $program" >&2; failed=1; }
+done
+
 ((failed == 0))
 echo "${#programs[@]} programs: $count mistakes, each told of in one line"
