@@ -62,13 +62,13 @@ Status attach_motion(const Job &job, const ConnectedComponent *components, int c
 
 }  // namespace
 
-Status BgsubOperation::allocate(const Site &site) {
-  execution_ = site.execution;
-  context_ = site.context;
-  region_ = site.region;
-  channels_ = pixel_layout(*site.info).model == ColorModel::rgb ? 3 : 1;
+Status BgsubOperation::allocate(const OperationSetup &setup) {
+  execution_ = setup.execution;
+  context_ = setup.context;
+  region_ = setup.region;
+  channels_ = pixel_layout(*setup.info).model == ColorModel::rgb ? 3 : 1;
   state_.take_settings();
-  const Size frame{GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)};
+  const Size frame{GST_VIDEO_INFO_WIDTH(setup.info), GST_VIDEO_INFO_HEIGHT(setup.info)};
   if (const MaskPicture *picture = state_.files().mask.get(); picture != nullptr) {
     host_picture_ = picture->scaled_to(frame);
     CUDAVISION_TRY(picture_.allocate(execution_, host_picture_.size()));
@@ -78,7 +78,7 @@ Status BgsubOperation::allocate(const Site &site) {
     CUDAVISION_TRY(make_removal_mask(execution_, frame, &kept_));
   CUDAVISION_TRY(mask_.allocate(execution_, region_));
   CUDAVISION_TRY(TensorPool::make(
-      site.context, static_cast<std::size_t>(region_.width) * static_cast<std::size_t>(region_.height),
+      setup.context, static_cast<std::size_t>(region_.width) * static_cast<std::size_t>(region_.height),
       &tensors_));
   CUDAVISION_TRY(make_mask_cleaner(execution_, region_, &cleaner_));
   CUDAVISION_TRY(make_components(execution_, region_, &components_));
@@ -89,10 +89,10 @@ Status BgsubOperation::allocate(const Site &site) {
     CUDAVISION_TRY(reduced_.allocate(execution_, {size.width * channels_, size.height}));
     CUDAVISION_TRY(reduced_mask_.allocate(execution_, size));
   }
-  if (auto *last = static_cast<Model *>(site.learnt->get()); last != nullptr && last->size == region_ &&
-                                                             last->mixtures == settings_.mixtures &&
-                                                             last->scale == scale) {
-    model_.reset(static_cast<Model *>(site.learnt->release()));
+  if (auto *last = static_cast<Model *>(setup.learnt->get()); last != nullptr && last->size == region_ &&
+                                                              last->mixtures == settings_.mixtures &&
+                                                              last->scale == scale) {
+    model_.reset(static_cast<Model *>(setup.learnt->release()));
     return {};
   }
   model_ = std::make_unique<Model>(&state_);
@@ -151,7 +151,7 @@ void BgsubOperation::Model::end() {
 }
 
 // A model is usable even after a frame that was given up: some pixels have learnt that frame, and others have not.
-std::unique_ptr<Learnt> BgsubOperation::take_learnt(bool) { return std::move(model_); }
+std::unique_ptr<LearntState> BgsubOperation::take_learnt(bool) { return std::move(model_); }
 
 Reads BgsubOperation::reads() const { return channels_ == 3 ? Reads::components : Reads::luma; }
 

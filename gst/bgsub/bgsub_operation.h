@@ -24,18 +24,18 @@ class BgsubOperation final : public ElementOperation<BgsubSettings, BgsubFiles> 
  public:
   using ElementOperation::ElementOperation;
 
-  Status allocate(const Site &site);
+  Status allocate(const OperationSetup &setup);
   Status run(const Job &job) override;
   Status finish(const Job &job) override;
   void describe(GstStructure *message) override;
   void drop_history() override { model_->drop_history(); }
   bool has_history() const override { return true; }
   void end() override { model_->end(); }
-  std::unique_ptr<Learnt> take_learnt(bool given_up) override;
+  std::unique_ptr<LearntState> take_learnt(bool given_up) override;
 
  private:
   // The background model of a region, and what is needed to save it to a file.
-  struct Model : Learnt {
+  struct Model : LearntState {
     explicit Model(State *of_element) : state(of_element) {}
     void drop_history() override {
       if (!is_resumed) subtractor->restart();

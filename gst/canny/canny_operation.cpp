@@ -8,13 +8,13 @@
 
 namespace cudavision {
 
-Status CannyOperation::allocate(const Site &site) {
-  region_ = site.region;
+Status CannyOperation::allocate(const OperationSetup &setup) {
+  region_ = setup.region;
   const auto bytes = static_cast<std::size_t>(region_.width) * static_cast<std::size_t>(region_.height);
-  CUDAVISION_TRY(TensorPool::make(site.context, bytes, &tensors_));
-  CUDAVISION_TRY(counts_.allocate(site.execution, sizeof counts_on_host_));
-  CUDAVISION_TRY(make_histogram(site.execution, &histogram_));
-  return found_.allocate(site);
+  CUDAVISION_TRY(TensorPool::make(setup.context, bytes, &tensors_));
+  CUDAVISION_TRY(counts_.allocate(setup.execution, sizeof counts_on_host_));
+  CUDAVISION_TRY(make_histogram(setup.execution, &histogram_));
+  return found_.allocate(setup);
 }
 
 Status CannyOperation::run(const Job &job) {

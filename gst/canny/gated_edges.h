@@ -14,7 +14,7 @@ namespace cudavision {
 
 class GatedEdges {
  public:
-  Status allocate(const Site &site) { return make_canny(site.execution, site.region, &canny_); }
+  Status allocate(const OperationSetup &setup) { return make_canny(setup.execution, setup.region, &canny_); }
   // Sets *edges, which is as large as the region of interest, to 255 on edges and to 0 elsewhere. roi_type: the value
   // of the property. A region is analysed with a margin, whose edges are then removed. So the region has the edges of
   // the whole picture, except for hysteresis, which follows chains of weak pixels only in the region and its margin.

@@ -13,13 +13,13 @@
 
 namespace cudavision {
 
-Status HistogramOperation::allocate(const Site &site) {
-  context_ = site.context;
-  CUDAVISION_TRY(make_histogram(site.execution, &histogram_));
-  CUDAVISION_TRY(primitives_.allocate(site.execution,
+Status HistogramOperation::allocate(const OperationSetup &setup) {
+  context_ = setup.context;
+  CUDAVISION_TRY(make_histogram(setup.execution, &histogram_));
+  CUDAVISION_TRY(primitives_.allocate(setup.execution,
                                       sizeof(Primitive) * (plot_size(kMaxChannels, kMaxBins) + kMaxLabels)));
   labels_.clear(), label_key_ = {};
-  return make_canvas(site.execution, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)},
+  return make_canvas(setup.execution, {GST_VIDEO_INFO_WIDTH(setup.info), GST_VIDEO_INFO_HEIGHT(setup.info)},
                      &canvas_);
 }
 

@@ -20,7 +20,7 @@ class HistogramOperation final : public ElementOperation<HistogramSettings> {
  public:
   using ElementOperation::ElementOperation;
 
-  Status allocate(const Site &site);
+  Status allocate(const OperationSetup &setup);
   Status run(const Job &job) override;
   bool host_reads_result() const override { return false; }
   void describe(GstStructure *message) override;

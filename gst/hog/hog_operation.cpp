@@ -49,16 +49,16 @@ Status attach_boxes(const Job &job, const HogBox *boxes, int count, const char *
 
 }  // namespace
 
-Status HogOperation::allocate(const Site &site) {
-  execution_ = site.execution;
-  context_ = site.context;
-  size_ = site.region;
-  channels_ = pixel_layout(*site.info).model == ColorModel::rgb ? 3 : 1;
+Status HogOperation::allocate(const OperationSetup &setup) {
+  execution_ = setup.execution;
+  context_ = setup.context;
+  size_ = setup.region;
+  channels_ = pixel_layout(*setup.info).model == ColorModel::rgb ? 3 : 1;
   // Memory that every frame needs is allocated here, so that the negotiation fails if there is none.
   state_.take_settings();
   if (needs_blocks(false)) CUDAVISION_TRY(prepare_blocks(params()));
   if (model() != nullptr) CUDAVISION_TRY(prepare_detector());
-  return make_canvas(execution_, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)},
+  return make_canvas(execution_, {GST_VIDEO_INFO_WIDTH(setup.info), GST_VIDEO_INFO_HEIGHT(setup.info)},
                      &canvas_);
 }
 

@@ -26,7 +26,7 @@ class HogOperation final : public ElementOperation<HogSettings, HogFiles> {
  public:
   using ElementOperation::ElementOperation;
 
-  Status allocate(const Site &site);
+  Status allocate(const OperationSetup &setup);
   Status run(const Job &job) override;
   Status finish(const Job &job) override;
   bool host_reads_result() const override { return model() != nullptr; }

@@ -28,14 +28,14 @@ GstCudaVisionLine line_of_frame(const HoughLine &line, Region region) {
 
 }  // namespace
 
-Status HoughOperation::allocate(const Site &site) {
+Status HoughOperation::allocate(const OperationSetup &setup) {
   // If the properties contradict each other, begin_frame() reports it.
   if (const HoughSettings now = state_.snapshot(); validate(now).ok())
-    CUDAVISION_TRY(check_accumulator(site.region, now.params(site.region)));
-  CUDAVISION_TRY(edges_.allocate(site.execution, site.region));
-  CUDAVISION_TRY(found_edges_.allocate(site));
-  CUDAVISION_TRY(make_hough(site.execution, site.region, &hough_));
-  return make_canvas(site.execution, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)},
+    CUDAVISION_TRY(check_accumulator(setup.region, now.params(setup.region)));
+  CUDAVISION_TRY(edges_.allocate(setup.execution, setup.region));
+  CUDAVISION_TRY(found_edges_.allocate(setup));
+  CUDAVISION_TRY(make_hough(setup.execution, setup.region, &hough_));
+  return make_canvas(setup.execution, {GST_VIDEO_INFO_WIDTH(setup.info), GST_VIDEO_INFO_HEIGHT(setup.info)},
                      &canvas_);
 }
 

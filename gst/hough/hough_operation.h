@@ -21,7 +21,7 @@ class HoughOperation final : public ElementOperation<HoughSettings> {
  public:
   using ElementOperation::ElementOperation;
 
-  Status allocate(const Site &site);
+  Status allocate(const OperationSetup &setup);
   Status run(const Job &job) override;
   Status finish(const Job &job) override { return attach(job); }
   void describe(GstStructure *message) override;

@@ -41,24 +41,24 @@ void post_progress(GstElement *element, GstProgressType type, int filled, int re
 
 }  // namespace
 
-Status InpaintOperation::allocate(const Site &site) {
-  const Size size{GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)};
+Status InpaintOperation::allocate(const OperationSetup &setup) {
+  const Size size{GST_VIDEO_INFO_WIDTH(setup.info), GST_VIDEO_INFO_HEIGHT(setup.info)};
   if (const MaskPicture *picture = state_.files().mask.get(); picture != nullptr) {
     host_mask_ = picture->scaled_to(size);
-    CUDAVISION_TRY(mask_.allocate(site.execution, host_mask_.size()));
-    CUDAVISION_TRY(copy_from_host(site.execution, mask_.data(), host_mask_.data(), host_mask_.size()));
+    CUDAVISION_TRY(mask_.allocate(setup.execution, host_mask_.size()));
+    CUDAVISION_TRY(copy_from_host(setup.execution, mask_.data(), host_mask_.data(), host_mask_.size()));
   }
-  CUDAVISION_TRY(make_removal_mask(site.execution, size, &removal_));
+  CUDAVISION_TRY(make_removal_mask(setup.execution, size, &removal_));
   CUDAVISION_TRY(TensorPool::make(
-      site.context, static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height), &masks_));
-  if (const std::unique_ptr<Learnt> learnt = std::move(*site.learnt); learnt != nullptr) {
+      setup.context, static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height), &masks_));
+  if (const std::unique_ptr<LearntState> learnt = std::move(*setup.learnt); learnt != nullptr) {
     inpaint_ = std::move(static_cast<Background *>(learnt.get())->inpaint);
     return {};
   }
-  return make_inpaint(site.execution, size, &inpaint_);
+  return make_inpaint(setup.execution, size, &inpaint_);
 }
 
-std::unique_ptr<Learnt> InpaintOperation::take_learnt(bool given_up) {
+std::unique_ptr<LearntState> InpaintOperation::take_learnt(bool given_up) {
   if (given_up) return nullptr;
   auto background = std::make_unique<Background>();
   background->inpaint = std::move(inpaint_);

@@ -20,18 +20,18 @@ class InpaintOperation final : public ElementOperation<InpaintSettings, InpaintF
  public:
   using ElementOperation::ElementOperation;
 
-  Status allocate(const Site &site);
+  Status allocate(const OperationSetup &setup);
   Status run(const Job &job) override;
   Status finish(const Job &job) override;
   void describe(GstStructure *message) override;
   void drop_history() override { inpaint_->drop_history(); }
   bool has_history() const override { return settings_.params().temporal; }
-  std::unique_ptr<Learnt> take_learnt(bool given_up) override;
+  std::unique_ptr<LearntState> take_learnt(bool given_up) override;
 
  private:
   // The background that earlier frames have shown. It covers the whole frame: the region of interest only limits what
   // is removed.
-  struct Background : Learnt {
+  struct Background : LearntState {
     std::unique_ptr<Inpaint> inpaint;
     void drop_history() override { inpaint->drop_history(); }
   };

@@ -82,23 +82,23 @@ Status LocalHistResults::attach(const Job &job, LocalHistOutput *output) {
 }
 
 // Allocates for the settings of this moment, so that a lack of memory is an error when the caps are negotiated.
-Status LocalHistOperation::allocate(const Site &site) {
-  execution_ = site.execution;
-  context_ = site.context;
-  region_ = site.region;
+Status LocalHistOperation::allocate(const OperationSetup &setup) {
+  execution_ = setup.execution;
+  context_ = setup.context;
+  region_ = setup.region;
   state_.take_settings();
-  auto *last = static_cast<Model *>(site.learnt->get());
+  auto *last = static_cast<Model *>(setup.learnt->get());
   if (last != nullptr) valid_ = last->valid;
-  CUDAVISION_TRY(prepare(site.display));
+  CUDAVISION_TRY(prepare(setup.display));
   if (last != nullptr) {
-    model_.reset(static_cast<Model *>(site.learnt->release()));
+    model_.reset(static_cast<Model *>(setup.learnt->release()));
     return {};
   }
   model_ = std::make_unique<Model>();
   return model_->shares.allocate(execution_, LocalHistRanges::bins.most * sizeof(float));
 }
 
-std::unique_ptr<Learnt> LocalHistOperation::take_learnt(bool) {
+std::unique_ptr<LearntState> LocalHistOperation::take_learnt(bool) {
   model_->valid = valid_;
   return std::move(model_);
 }

@@ -34,11 +34,11 @@ class LocalHistOperation final : public ElementOperation<LocalHistSettings> {
  public:
   using ElementOperation::ElementOperation;
 
-  Status allocate(const Site &site);
+  Status allocate(const OperationSetup &setup);
   Status run(const Job &job) override;
   bool host_reads_result() const override { return false; }
   void describe(GstStructure *message) override;
-  std::unique_ptr<Learnt> take_learnt(bool given_up) override;
+  std::unique_ptr<LearntState> take_learnt(bool given_up) override;
 
  private:
   // The settings that a model belongs to: when they change, the model is taken again.
@@ -53,7 +53,7 @@ class LocalHistOperation final : public ElementOperation<LocalHistSettings> {
   };
 
   // The model and the last valid parameters, which a new operation takes over, whatever region is analysed.
-  struct Model : Learnt {
+  struct Model : LearntState {
     std::optional<LocalHistParams> valid;
     OwnedBytes shares;
     ModelKey key{};

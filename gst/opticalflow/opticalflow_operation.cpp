@@ -5,15 +5,15 @@
 #include "gst/base/results/attach.h"
 
 namespace cudavision {
-Status OpticalFlowOperation::allocate(const Site &site) {
-  size_ = site.region;
-  context_ = site.context;
-  CUDAVISION_TRY(make_opticalflow(site.execution, size_, &flow_));
-  CUDAVISION_TRY(make_histogram(site.execution, &histogram_));
-  CUDAVISION_TRY(counts_.allocate(site.execution, sizeof validity_));
+Status OpticalFlowOperation::allocate(const OperationSetup &setup) {
+  size_ = setup.region;
+  context_ = setup.context;
+  CUDAVISION_TRY(make_opticalflow(setup.execution, size_, &flow_));
+  CUDAVISION_TRY(make_histogram(setup.execution, &histogram_));
+  CUDAVISION_TRY(counts_.allocate(setup.execution, sizeof validity_));
   const auto lines = static_cast<std::size_t>(arrow_line_count(size_));
-  CUDAVISION_TRY(arrows_.allocate(site.execution, sizeof(Primitive) * (lines + 1)));
-  return make_canvas(site.execution, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)},
+  CUDAVISION_TRY(arrows_.allocate(setup.execution, sizeof(Primitive) * (lines + 1)));
+  return make_canvas(setup.execution, {GST_VIDEO_INFO_WIDTH(setup.info), GST_VIDEO_INFO_HEIGHT(setup.info)},
                      &canvas_);
 }
 

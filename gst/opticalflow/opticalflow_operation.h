@@ -21,7 +21,7 @@ class OpticalFlowOperation final : public ElementOperation<OpticalFlowSettings> 
  public:
   using ElementOperation::ElementOperation;
 
-  Status allocate(const Site &site);
+  Status allocate(const OperationSetup &setup);
   Status run(const Job &job) override;
   void drop_history() override { flow_->drop_previous(); }
   bool has_history() const override { return true; }

@@ -10,11 +10,11 @@
 
 namespace cudavision {
 
-Status Sigma2KpOperation::allocate(const Site &site) {
-  region_ = site.region;
-  CUDAVISION_TRY(drawn_.allocate(site.execution, sizeof(int)));
-  CUDAVISION_TRY(make_sigma2kp(site.execution, site.region, &sigma2kp_));
-  return make_canvas(site.execution, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)},
+Status Sigma2KpOperation::allocate(const OperationSetup &setup) {
+  region_ = setup.region;
+  CUDAVISION_TRY(drawn_.allocate(setup.execution, sizeof(int)));
+  CUDAVISION_TRY(make_sigma2kp(setup.execution, setup.region, &sigma2kp_));
+  return make_canvas(setup.execution, {GST_VIDEO_INFO_WIDTH(setup.info), GST_VIDEO_INFO_HEIGHT(setup.info)},
                      &canvas_);
 }
 

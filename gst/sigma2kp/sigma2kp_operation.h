@@ -20,7 +20,7 @@ class Sigma2KpOperation final : public ElementOperation<Sigma2KpSettings> {
  public:
   using ElementOperation::ElementOperation;
 
-  Status allocate(const Site &site);
+  Status allocate(const OperationSetup &setup);
   Status run(const Job &job) override;
   Status finish(const Job &job) override;
   void describe(GstStructure *message) override;

@@ -79,11 +79,11 @@ bool is_seen(const AttachedBox &box, Region region) {
 
 }  // namespace
 
-Status VisionOverlayOperation::allocate(const Site &site) {
-  tensors_.allocate(site);
-  CUDAVISION_TRY(make_canvas(site.execution,
-                             {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)}, &canvas_));
-  return canvas_->stop_by(*site.execution.stop);
+Status VisionOverlayOperation::allocate(const OperationSetup &setup) {
+  tensors_.allocate(setup);
+  CUDAVISION_TRY(make_canvas(
+      setup.execution, {GST_VIDEO_INFO_WIDTH(setup.info), GST_VIDEO_INFO_HEIGHT(setup.info)}, &canvas_));
+  return canvas_->stop_by(*setup.execution.stop);
 }
 
 Status VisionOverlayOperation::run(const Job &job) {

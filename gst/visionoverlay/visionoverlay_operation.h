@@ -23,7 +23,7 @@ class VisionOverlayOperation final : public ElementOperation<VisionOverlaySettin
  public:
   using ElementOperation::ElementOperation;
 
-  Status allocate(const Site &site);
+  Status allocate(const OperationSetup &setup);
   Status run(const Job &job) override;
   // True if something is drawn: finish() releases the tensors, and the next frame overwrites the list of primitives.
   bool host_reads_result() const override { return !primitives_.empty() || tensors_.count() > 0; }

@@ -6,9 +6,9 @@
 
 namespace cudavision {
 
-Status VisionRedactOperation::allocate(const Site &site) {
-  masks_.allocate(site);
-  return make_redact(site.execution, {GST_VIDEO_INFO_WIDTH(site.info), GST_VIDEO_INFO_HEIGHT(site.info)},
+Status VisionRedactOperation::allocate(const OperationSetup &setup) {
+  masks_.allocate(setup);
+  return make_redact(setup.execution, {GST_VIDEO_INFO_WIDTH(setup.info), GST_VIDEO_INFO_HEIGHT(setup.info)},
                      &redact_);
 }
 

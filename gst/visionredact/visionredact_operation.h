@@ -36,7 +36,7 @@ class VisionRedactOperation final : public ElementOperation<RedactSettings> {
 
   explicit VisionRedactOperation(RedactState &state) : ElementOperation(state), redact_state_(state) {}
 
-  Status allocate(const Site &site);
+  Status allocate(const OperationSetup &setup);
   Status run(const Job &job) override;
   Status finish(const Job &job) override;
   ImageView<const std::uint8_t> replaced() const override { return map_view_; }

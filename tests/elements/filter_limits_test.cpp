@@ -275,7 +275,7 @@ TEST_F(FilterLimits, settings_that_were_refused_in_playing_are_refused_after_new
 TEST_F(FilterLimits, what_was_learnt_survives_caps_that_change_no_sample) {
   const std::pair<const char *, const char *> changes[] = {
       {"framerate", "7/1"},      {"pixel-aspect-ratio", "16/15"}, {"colorimetry", "bt709"},
-      {"colorimetry", "bt601"},  {"chroma-site", "jpeg"},         {"interlace-mode", "mixed"},
+      {"colorimetry", "bt601"},  {"chroma-setup", "jpeg"},        {"interlace-mode", "mixed"},
       {"multiview-mode", "mono"}};
   for (const auto &[description, id] :
        {std::pair{"cudaopticalflow window-size=7 levels=1 iterations=2", "optical-flow"},

@@ -126,7 +126,7 @@ class ElementOperation : public Operation {
 };
 
 // The GObject class of the element that E describes. E has these members:
-//   Operation   an ElementOperation with Status allocate(const Site &)
+//   Operation   an ElementOperation with Status allocate(const OperationSetup &)
 //   kText       an ElementText
 //   properties  a function that returns the table of properties
 //   extend      optional; sets further members of the class: void extend(GstCudaVisionFilterClass *)
@@ -184,10 +184,10 @@ class ElementClass {
     parent_class_->finalize(object);
   }
 
-  static Status make_operation(GstCudaVisionFilter *filter, const Site &site,
+  static Status make_operation(GstCudaVisionFilter *filter, const OperationSetup &setup,
                                std::unique_ptr<Operation> *operation) {
     auto made = std::make_unique<typename E::Operation>(state_of(filter));
-    CUDAVISION_TRY(made->allocate(site));
+    CUDAVISION_TRY(made->allocate(setup));
     *operation = std::move(made);
     return {};
   }

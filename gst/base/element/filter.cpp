@@ -148,8 +148,9 @@ bool prepared(GstCudaVisionFilter *filter, Status (*function)(GstCudaVisionFilte
 gboolean start_filter(GstCudaVisionFilter *filter) {
   FilterState &state = *filter->state;
   const GstCudaVisionFilterClass *klass = GST_CUDA_VISION_FILTER_GET_CLASS(filter);
-  const auto make_operation = [filter, klass](const Site &site, std::unique_ptr<Operation> *operation) {
-    return klass->make_operation(filter, site, operation);
+  const auto make_operation = [filter, klass](const OperationSetup &setup,
+                                              std::unique_ptr<Operation> *operation) {
+    return klass->make_operation(filter, setup, operation);
   };
   for (const StopReason reason : {StopReason::stop, StopReason::flush}) state.stop.withdraw(reason);
   if (!prepared(filter, klass->check_settings, "The properties cannot be used") ||

@@ -31,9 +31,9 @@ struct GstCudaVisionFilterClass {
   // Returns for how long the element holds a frame back before it passes it on. frame_duration: by the caps, or 0. A
   // null pointer means that it holds none.
   GstClockTime (*time_held)(GstCudaVisionFilter *filter, GstClockTime frame_duration);
-  // Makes the operation for frames of the format and regions of the size that `site` gives. Called from the
+  // Makes the operation for frames of the format and regions of the size that `setup` gives. Called from the
   // streaming thread with the device's context current. The operation uses the element's current settings.
-  cudavision::Status (*make_operation)(GstCudaVisionFilter *filter, const cudavision::Site &site,
+  cudavision::Status (*make_operation)(GstCudaVisionFilter *filter, const cudavision::OperationSetup &setup,
                                        std::unique_ptr<cudavision::Operation> *operation);
   // Returns an error if properties contradict each other; may be null. Called at start.
   cudavision::Status (*check_settings)(GstCudaVisionFilter *filter);

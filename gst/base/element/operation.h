@@ -14,21 +14,21 @@
 namespace cudavision {
 
 // What an operation has learnt from earlier frames, such as a background, for the next operation on the same format.
-struct Learnt {
-  virtual ~Learnt() = default;
+struct LearntState {
+  virtual ~LearntState() = default;
   // Like Operation::drop_history() and Operation::end(). end() is also called when no operation can use this any more.
   virtual void drop_history() {}
   virtual void end() {}
 };
 
 // What an operation is made for. All that the members point to, except `info` and `learnt`, must outlive the operation.
-struct Site {
+struct OperationSetup {
   Execution execution;
   std::shared_ptr<DeviceContext> context;  // null on the CPU backend
-  const GstVideoInfo *info;         // of the frames; may change later (Job::info), but not in format and size
-  Size region;                      // size of the region of interest
-  bool display;                     // the property `display` when the operation is made
-  std::unique_ptr<Learnt> *learnt;  // of the operation before, or null; may be taken
+  const GstVideoInfo *info;  // of the frames; may change later (Job::info), but not in format and size
+  Size region;               // size of the region of interest
+  bool display;              // the property `display` when the operation is made
+  std::unique_ptr<LearntState> *learnt;  // of the operation before, or null; may be taken
 };
 
 // One frame to process. All images lie in the backend's memory and are valid only during the call.
@@ -84,7 +84,7 @@ class Operation {
   virtual bool has_history() const { return false; }
   // Called before another operation replaces this one; returns what that may use if the format of the frames stays.
   // given_up: the work on a frame was given up, so the algorithms stopped in the middle of it.
-  virtual std::unique_ptr<Learnt> take_learnt([[maybe_unused]] bool given_up) { return nullptr; }
+  virtual std::unique_ptr<LearntState> take_learnt([[maybe_unused]] bool given_up) { return nullptr; }
   // Called after the last frame, when the element stops or moves to another CUDA context.
   virtual void end() {}
 };

@@ -23,7 +23,7 @@ bool is_live_before(GstPad *sink) {
 
 void PromisedLatency::restart() {
   live_ = is_told_ = false;
-  promised_ = held_ = 0;
+  promised_ = hold_time_ = 0;
   frame_duration_ = 0;
   count_ = frames_ = 0;
 }
@@ -56,11 +56,11 @@ bool PromisedLatency::take(GstClockTime processing_time) {
   wanted = std::min(wanted, kMost);
   const bool rises = time >= kLeast && wanted > promised_ + promised_ / 16;
   if (rises) promised_ = wanted;
-  const bool is_new = !is_told_.exchange(true) && held_ > 0;
+  const bool is_new = !is_told_.exchange(true) && hold_time_ > 0;
   return live_ && (rises || is_new);
 }
 
-bool PromisedLatency::hold(GstClockTime time) { return held_.exchange(time) != time && live_; }
+bool PromisedLatency::hold(GstClockTime time) { return hold_time_.exchange(time) != time && live_; }
 
 void PromisedLatency::add_to(GstQuery *latency) {
   gboolean live = FALSE;
@@ -68,7 +68,7 @@ void PromisedLatency::add_to(GstQuery *latency) {
   gst_query_parse_latency(latency, &live, &least, &most);
   live_ = live != FALSE;
   is_told_ = true;
-  const GstClockTime own = promised_ + held_;
+  const GstClockTime own = promised_ + hold_time_;
   gst_query_set_latency(latency, live, least + own, GST_CLOCK_TIME_IS_VALID(most) ? most + own : most);
 }
 

@@ -37,7 +37,7 @@ class PromisedLatency {
 
   std::atomic<bool> live_ = false;
   std::atomic<bool> is_told_ = false;  // the pipeline has asked since the start, or was told to ask
-  std::atomic<GstClockTime> promised_ = 0, held_ = 0;
+  std::atomic<GstClockTime> promised_ = 0, hold_time_ = 0;
   GstClockTime frame_duration_ = 0;
   std::array<GstClockTime, 8> times_{};  // the processing times of the last frames, in a ring
   std::size_t count_ = 0;                // how many were taken

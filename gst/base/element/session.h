@@ -54,7 +54,7 @@ inline bool is_whole(Region region, Size frame) {
 
 class Session {
  public:
-  using MakeOperation = std::function<Status(const Site &, std::unique_ptr<Operation> *)>;
+  using MakeOperation = std::function<Status(const OperationSetup &, std::unique_ptr<Operation> *)>;
 
   // context: null for the CPU backend. stop: asks that the work on a frame is given up; outlives the session.
   // luma_range: the property of that name.
@@ -153,7 +153,7 @@ class Session {
     std::unique_ptr<Operation> operation;
   };
   std::optional<Stage> stage_;
-  std::unique_ptr<Learnt> learnt_;  // what the last operation has learnt, until the next one takes it
+  std::unique_ptr<LearntState> learnt_;  // what the last operation has learnt, until the next one takes it
 };
 
 // The session of an element. Queries and events come from any thread at any time, also while the element starts or
