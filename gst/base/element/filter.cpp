@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // GstCudaVisionFilter, the abstract base class of the elements.
-// GStreamer calls these functions with instances of the class. To check that takes 600 instructions of a frame.
+// GStreamer calls these functions with instances of the class: that is not checked for each frame.
 #define G_DISABLE_CAST_CHECKS
 #include "gst/base/element/filter.h"
 
@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "cuda/common/backends.h"
-#include "cuda/common/number_text.h"
 #include "cuda/common/standard_arithmetic.h"
 #include "gst/base/device/context_sharing.h"
 #include "gst/base/element/filter_properties.h"
@@ -36,10 +35,10 @@ struct FilterState {
   Punctuality punctuality;
   PromisedLatency latency;
   StopFlag stop;  // set while the element flushes or stops; read by the work on a frame
-  std::atomic<GstClockTime> processing_time = 0;  // of the last frame
+  std::atomic<GstClockTime> processing_time = 0;  // of the last frame whose work was finished before it left
   std::atomic<GstClockTime> frame_duration = 0;   // by the caps, or 0
   SharedSession session;
-  // The following members are used by the streaming thread and by start and stop, which never run beside it.
+  // The streaming thread uses the following members, and start(), which never runs beside it.
   GstVideoInfo info;
   StreamClock clock;
   ShownShape shape;
@@ -283,8 +282,8 @@ gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps)
   state.run.frames_are_too_small = status.code() == Status::Code::too_small;
   if (status.ok()) state.run.has_fitting_caps = true;
   if (status.ok()) return TRUE;
-  // Accept frames whose region is too small if an edge of the frame ends the region, or if frames of earlier caps could
-  // be processed: a sender may adapt the frame size to the network, and the size may change again.
+  // Accept frames whose region is too small if the region reaches to an edge of the frame, or if frames of earlier caps
+  // could be processed: a sender may adapt the frame size to the network, and the size may change again.
   const bool may_pass = depends_on_frame(settings, frame_size(filter)) || state.run.has_fitting_caps;
   if (may_pass && state.run.frames_are_too_small) return TRUE;
   post_error(filter, "Frames of this size cannot be processed", status, __LINE__);
@@ -300,11 +299,6 @@ gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
 }
 
 // --- a frame ---
-
-// The time in seconds, as text with `decimals` digits after the point.
-std::string seconds(GstClockTime time, int decimals) {
-  return text_of(static_cast<double>(time) / GST_SECOND, decimals, std::chars_format::fixed);
-}
 
 void before_transform(GstBaseTransform *transform, GstBuffer *buffer) {
   const GstClockTime time = to_stream_time(transform->segment, GST_BUFFER_PTS(buffer));
@@ -372,10 +366,13 @@ GstFlowReturn process(GstCudaVisionFilter *filter, Session &session, GstBuffer *
   if (status.ok()) {
     status = session.prepare(settings);
     const Region region = region_of(settings, frame_size(filter));
-    *processed = status.code() != Status::Code::too_small ||
-                 (is_whole(region, frame_size(filter)) && !state.run.frames_are_too_small);
-    if (!*processed) refuse_region(filter, session, status.text());
-    if (!*processed) return GST_FLOW_OK;
+    // Whole frames that were large enough for the caps and are too small for new settings are an error instead.
+    const bool may_pass = !is_whole(region, frame_size(filter)) || state.run.frames_are_too_small;
+    if (status.code() == Status::Code::too_small && may_pass) {
+      refuse_region(filter, session, status.text());
+      *processed = false;
+      return GST_FLOW_OK;
+    }
     if (status.ok()) state.run.region_is_refused = false;
   }
   if (status.ok()) {
@@ -400,13 +397,13 @@ GstFlowReturn process(GstCudaVisionFilter *filter, Session &session, GstBuffer *
   return GST_FLOW_ERROR;
 }
 
-void log_frame(GstCudaVisionFilter *filter, const Session &session, GstBuffer *buffer) {
+void log_frame(GstCudaVisionFilter *filter, const Session &session, GstBuffer *buffer, GstClockTime time) {
   FilterState &state = *filter->state;
   const FramePath &path = session.path();
   if (path != state.run.logged_path) GST_DEBUG_OBJECT(filter, "%s", describe(path).c_str());
   state.run.logged_path = path;
   GST_LOG_OBJECT(filter, "frame at %" GST_TIME_FORMAT " took %" G_GUINT64_FORMAT " us%s",
-                 GST_TIME_ARGS(GST_BUFFER_PTS(buffer)), state.processing_time / GST_USECOND,
+                 GST_TIME_ARGS(GST_BUFFER_PTS(buffer)), time / GST_USECOND,
                  session.left_pending() ? " to enqueue" : "");
 }
 
@@ -459,14 +456,19 @@ GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffe
   const GstClockTime begin = gst_util_get_timestamp();
   bool processed = true;
   const GstFlowReturn result = process(filter, session, buffer, settings, is_timed, &processed);
+  // The warning of has_region() stands, although the whole frame was processed.
   state.run.region_is_refused = state.run.region_is_refused || is_outside;
   if (result != GST_FLOW_OK || !processed) return result;
-  state.processing_time = gst_util_get_timestamp() - begin;
-  if (!session.left_pending() && state.latency.take(state.processing_time)) post_latency(filter);
+  const GstClockTime time = gst_util_get_timestamp() - begin;
+  // If the GPU still works on the frame, this is only the time to enqueue the work.
+  if (!session.left_pending()) {
+    state.processing_time = time;
+    if (state.latency.take(time)) post_latency(filter);
+  }
   if (session.lacks_threads()) tell_of_threads(filter);
   tell_of_fields(filter, buffer);
   if (session.depends_on_shape()) tell_of_shape(filter);
-  log_frame(filter, session, buffer);
+  log_frame(filter, session, buffer, time);
   if (settings.post_messages) post_message(filter, session, buffer);
   return GST_FLOW_OK;
 }
@@ -530,31 +532,16 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->sink_event(transform, event);
 }
 
-// GStreamer itself skips late frames and posts a message for each. A frame that is worked on and still
-// arrives too late, again and again, is worth a warning: the pipeline asks for more than the machine can do.
-void tell_of_lateness(GstCudaVisionFilter *filter, GstEvent *qos) {
-  const auto lateness = filter->state->punctuality.too_late(qos);
-  if (!lateness) return;
-  const char *faster = GST_CUDA_VISION_FILTER_GET_CLASS(filter)->faster;
-  GST_ELEMENT_WARNING(
-      filter, CORE, CLOCK,
-      ("Every frame of the last %u s was late, the last one by %s s; this element takes %s s for a frame. In "
-       "live video, put \"queue leaky=downstream max-size-buffers=1\" before it and \"queue\" behind it. It "
-       "takes less %s%s%sfor smaller frames, a region of interest or a greater every-nth",
-       static_cast<unsigned>(Punctuality::kPatience / GST_SECOND),
-       seconds(static_cast<GstClockTime>(*lateness), 2).c_str(),
-       seconds(filter->state->processing_time, 4).c_str(), faster != nullptr ? "with " : "",
-       faster != nullptr ? faster : "", faster != nullptr ? ", " : ""),
-      (nullptr));
-}
-
-// The base class skips the frames of the time by which a frame was late. As GstVideoEncoder does, this skips those of
-// twice that time and a frame more: otherwise the next frame would be late again.
+// At a QoS event the base class chooses the time up to which it skips frames: that of the late frame, and the time by
+// which it was late. As GstVideoEncoder does, this adds the lateness again, and a frame duration: otherwise the next
+// frame would be late again.
 gboolean src_event(GstBaseTransform *transform, GstEvent *event) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   const auto *parent = GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class);
   if (GST_EVENT_TYPE(event) != GST_EVENT_QOS) return parent->src_event(transform, event);
-  tell_of_lateness(filter, event);
+  const std::string text = filter->state->punctuality.take(event, filter->state->processing_time,
+                                                           GST_CUDA_VISION_FILTER_GET_CLASS(filter)->faster);
+  if (!text.empty()) GST_ELEMENT_WARNING(filter, CORE, CLOCK, ("%s", text.c_str()), (nullptr));
   GstQOSType type = GST_QOS_TYPE_UNDERFLOW;
   gdouble proportion = 1;
   GstClockTimeDiff lateness = 0;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "cuda/common/number_text.h"
+
 namespace cudavision {
 namespace {
 
@@ -66,6 +68,22 @@ std::optional<GstClockTimeDiff> Punctuality::too_late(GstEvent *qos) {
     return lateness;
   }
   return std::nullopt;
+}
+
+std::string Punctuality::take(GstEvent *qos, GstClockTime processing_time, const char *faster) {
+  const std::optional<GstClockTimeDiff> lateness = too_late(qos);
+  if (!lateness) return {};
+  const auto seconds = [](GstClockTime time, int decimals) {
+    return text_of(static_cast<double>(time) / GST_SECOND, decimals, std::chars_format::fixed);
+  };
+  return "Every frame of the last " + std::to_string(kPatience / GST_SECOND) +
+         " s was late, the last one by " + seconds(static_cast<GstClockTime>(*lateness), 2) +
+         " s; this element takes " + seconds(processing_time, 4) +
+         " s for a frame. In live video, put \"queue leaky=downstream max-size-buffers=1\" before it and "
+         "\"queue\" "
+         "behind it. It takes less " +
+         (faster != nullptr ? std::string("with ") + faster + ", " : "") +
+         "for smaller frames, a region of interest or a greater every-nth";
 }
 
 }  // namespace cudavision

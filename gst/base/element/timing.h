@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 
 namespace cudavision {
 
@@ -54,15 +55,20 @@ class Punctuality {
 
   // frame_duration: by the caps, or 0 if their frame rate is variable.
   void restart(GstClockTime frame_duration);
-  // Takes a QoS event, which may come from any thread. Returns how late the last frame was, once for every series of
-  // frames that lasts more than kPatience and in which each is late by more than the frame duration and kLeastLateness.
-  std::optional<GstClockTimeDiff> too_late(GstEvent *qos);
+  // Takes a QoS event, which may come from any thread. Returns a warning for the user, once for every series of frames
+  // that lasts more than kPatience and in which each is late by more than the frame duration and kLeastLateness;
+  // otherwise an empty string. The base class skips late frames. A frame that is worked on and still arrives too late,
+  // again and again, is worth a warning: the pipeline asks for more than the machine can do. processing_time: of the
+  // element for a frame. faster: ElementText::faster (element.h).
+  std::string take(GstEvent *qos, GstClockTime processing_time, const char *faster);
 
  private:
+  std::optional<GstClockTimeDiff> too_late(GstEvent *qos);
+
   std::mutex mutex_;
   GstClockTime frame_duration_ = 0;
   GstClockTime late_since_ = GST_CLOCK_TIME_NONE;  // the running time of the first frame of the series
-  bool told_ = false;                              // too_late() has reported this series
+  bool told_ = false;                              // take() has reported this series
 };
 
 }  // namespace cudavision
