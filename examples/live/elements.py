@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The plugin's elements: their properties as GObject describes them, steps with checked values, and steps as text."""
-import collections
-import hashlib
+import os
 import pathlib
 import shlex
 
 import gi
 
 gi.require_version("Gst", "1.0")
-from gi.repository import GLib, GObject, Gst  # noqa: E402
+from gi.repository import GObject, Gst  # noqa: E402
 
 Gst.init(None)
 BASE = "GstCudaVisionFilter"  # the class with the properties that all elements share
@@ -79,6 +78,8 @@ class Property:
                 self.refuse(value, f"it is no path: {str(error)[:200]}")
             if not any(path.is_relative_to(folder) for folder in folders):
                 self.refuse(value, "it lies in no folder that --folder names")
+            if os.path.exists(path) and not os.path.isfile(path):  # opening a FIFO or a device can take for ever
+                self.refuse(value, "it is no regular file")
             return str(path)
         return value
 
@@ -183,7 +184,7 @@ def steps_of_text(text):
     """Describes the steps of a text as for gst-launch-1.0."""
     described = []
     for part in filter(None, (part.strip() for part in f" {text} ".split(" ! "))):
-        factory, *settings = words_of(part)
+        factory, *settings = split(part)
         pairs = [setting.partition("=") for setting in settings]
         if not all(equals for _, equals, _ in pairs):
             raise Refused(f"{part!r} is no element with properties")
@@ -191,7 +192,7 @@ def steps_of_text(text):
     return described
 
 
-def words_of(text):
+def split(text):
     try:
         return shlex.split(text)
     except ValueError as error:
@@ -208,62 +209,29 @@ def in_shell(name, value):
     return shlex.quote(in_pipeline(name, value))
 
 
-def made(step):
-    element = Gst.ElementFactory.make(step.factory)
-    for name, value in step.values.items():
-        element.set_property(name, value)
-    return element
+def can_be_quoted(value):
+    """Whether in_pipeline() writes a value so that GStreamer reads the same. Its parser takes a quote behind a backslash
+    for a part of the text, so a backslash at the end would let the text go on to the next quote. A text that still has
+    quotes around it is unpacked a second time, and NULL stands for no text."""
+    return not value.endswith("\\") and not (value.startswith('"') and value.endswith('"')) and value != "NULL"
 
 
-def all_values(element):
-    return [(spec.name, element.get_property(spec.name)) for spec in element.list_properties()
-            if spec.flags & GObject.ParamFlags.READABLE and spec.name not in ("name", "parent")]
-
-
-def reads_as(steps, parse):
-    """Whether the pipeline that parse() returns has these steps with these values, and nothing else. Some values cannot
-    be written in a pipeline's text, and a value of a stranger's preset may be made to look like further elements."""
-    if not steps:
-        return True
-    try:
-        parsed = parse()
-    except GLib.Error:
-        return False
-    pad = parsed.get_by_name("first").get_static_pad("src")
-    for step in steps:
-        element = pad.get_peer() and pad.get_peer().get_parent_element()
-        if not element or element.get_factory().get_name() != step.factory or all_values(element) != all_values(made(step)):
-            return False
-        pad = element.get_static_pad("src")
-    return pad.get_peer() is None and parsed.get_children_count() == len(steps) + 1
-
-
-FIRST = "identity name=first"
-LONGEST_STEPS, MOST_KNOWN = 16384, 256  # characters of steps that are parsed to compare them; remembered results
-known = collections.OrderedDict()  # whether steps can be written in a shell or in a pipeline: many pages ask for it
-
-
-def can_be_written(steps, quote, parse):
+def words_of(source, steps, quote):
+    """A pipeline's text, or None if one of the values cannot be written. It is only for readers: nothing here parses it."""
     words = [step.words(quote) for step in steps]
-    if sum(map(len, words)) > LONGEST_STEPS:
-        return False
-    values = repr((words, [sorted(step.values.items()) for step in steps]))
-    key = (quote, hashlib.sha256(values.encode(errors="surrogatepass")).digest())
-    if key not in known:
-        known[key] = reads_as(steps, lambda: parse(" ! ".join([FIRST, *words])))
-        while len(known) > MOST_KNOWN:
-            known.popitem(last=False)
-    return known[key]
+    can_be_written = source.can_be_written and all(can_be_quoted(as_text(v)) for step in steps for v in step.chosen().values())
+    if not can_be_written or sum(map(len, words)) > LONGEST_STEPS:
+        return None
+    return " ! ".join([source.words(quote), "videoconvert", *words])
 
 
+LONGEST_STEPS = 16384  # characters of steps that are written as text
 UNWRITABLE = "# One of the values cannot be written in a pipeline's text: a program can set it with set_property()."
 
 
 def launch_line(source, steps, end):
-    if not can_be_written(steps, in_shell, lambda text: Gst.parse_launchv(shlex.split(text))):
-        return UNWRITABLE
-    words = [step.words(in_shell) for step in steps]
-    return "gst-launch-1.0 -q " + " ! ".join([source.words(in_shell), "videoconvert", *words, end])
+    text = words_of(source, steps, in_shell)
+    return UNWRITABLE if text is None else f"gst-launch-1.0 -q {text} ! {end}"
 
 
 PROGRAM = '''import gi
@@ -280,7 +248,5 @@ for sample in GstCudaVision.samples({pipeline}
 
 
 def program(source, steps):
-    if not can_be_written(steps, in_pipeline, Gst.parse_launch):
-        return UNWRITABLE
-    text = " ! ".join([source.words(in_pipeline), "videoconvert", *(step.words(in_pipeline) for step in steps)])
-    return PROGRAM.format(pipeline=repr(text))
+    text = words_of(source, steps, in_pipeline)
+    return UNWRITABLE if text is None else PROGRAM.format(pipeline=repr(text))

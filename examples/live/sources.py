@@ -7,7 +7,7 @@ import shlex
 import stat
 
 import addresses
-from elements import Refused, in_pipeline, words_of
+from elements import Refused, can_be_quoted, in_pipeline, split
 from gi.repository import GLib, Gst
 
 TEST_PICTURE = "videotestsrc is-live=true ! video/x-raw,width=640,height=480,framerate=25/1"
@@ -36,11 +36,14 @@ class Source:
                 raise Refused(f"{text}: neither a file nor a device")
             self.name = os.fsencode(path.name).decode(errors="replace")
         elif text.strip() and Gst.ElementFactory.find(text.split()[0]):
-            words_of(text)
+            split(text)
             self.parts, self.name = None, addresses.without_secrets(text).split(" ! ")[0]
             self.make()  # raises Refused for wrong elements at the start
         else:
             raise Refused(f"{text}: no file, device, address or source element of this name")
+        # Whether a value of a step may follow it in a pipeline's text: a quote behind a backslash does not end a text.
+        self.can_be_written = (not re.search(r"\\[\"'](\s|$)", text) if self.parts is None else
+                               all(can_be_quoted(value) for _, values in self.parts for value in values.values()))
 
     def words(self, quote):
         """The source as in a pipeline's text, without the passwords of an address."""
