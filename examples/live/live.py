@@ -7,6 +7,7 @@ import asyncio
 import ipaddress
 import os
 import pathlib
+import re
 import secrets
 import signal
 import sys
@@ -35,6 +36,13 @@ def folder(text):
     return pathlib.Path(text).resolve()
 
 
+def host_name(text):
+    if not re.fullmatch(r"[^/\s@]+", text):
+        raise argparse.ArgumentTypeError(f"{text}: a host name is without https:// and a path, as cams.example.org or "
+                                         "cams.example.org:8443")
+    return text
+
+
 def options():
     parser = argparse.ArgumentParser(prog="cudavision-live", description=__doc__, epilog=EXAMPLE,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -47,8 +55,9 @@ def options():
                         help="the port of the page; default: %(default)s; 0: any that is free")
     parser.add_argument("--listen", default="127.0.0.1", metavar="ADDRESS",
                         help="the address of this machine at which the page is served; default: %(default)s. Others need a token")
-    parser.add_argument("--name", action="append", default=[], metavar="HOST",
-                        help="a further host name that leads to this machine")
+    parser.add_argument("--name", action="append", default=[], type=host_name, metavar="HOST",
+                        help="a further host name that leads to this machine, or to a reverse proxy in front of it, as cams.example.org "
+                             "or cams.example.org:8443")
     parser.add_argument("--folder", action="append", default=[], type=folder, metavar="DIR",
                         help="a folder with files that properties such as model-location may name; default: none")
     chosen = parser.parse_args()

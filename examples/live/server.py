@@ -37,6 +37,10 @@ MOST_NAMES = 1024  # of lines and zones whose events are counted, from the start
 RESULTS, LONG_RESULTS, LONG_LINE = 0.1, 1.0, 100_000
 
 
+PROXY = ("A reverse proxy must cut its own path off, and pass WebSockets on: the section \"Behind a reverse proxy\" of "
+         "examples/live/README.md shows how.")
+
+
 class Viewer:
     """A page that is open. Few messages wait to be sent to it: a newer picture replaces an older one."""
 
@@ -124,7 +128,9 @@ class Server:
         self.options, self.token = options, token
         self.session = secrets.token_urlsafe(32)  # the value of the cookie
         self.cookie = f"cudavision_{options.port}"
-        self.names = {"localhost", socket.gethostname().lower(), options.listen.lower(), *(name.lower() for name in options.name)}
+        self.given = {name.lower() for name in options.name}  # each with a port, if it is not the usual one of its scheme
+        self.names = {"localhost", socket.gethostname().lower(), options.listen.lower(),
+                      *(place_of("http://" + name).hostname for name in self.given)}
         self.cameras, self.viewers, self.catalogue = [], set(), catalogue
         self.files = {path.name: (path.read_bytes(), TYPES[path.suffix]) for path in PAGE.iterdir() if path.suffix in TYPES}
         self.served, self.suspects = set(), set()  # connections with a request; those without one a second ago
@@ -141,6 +147,7 @@ class Server:
         Connection.owner = self
         app = web.Application(middlewares=[self.guard], client_max_size=1024)
         app.add_routes([web.get("/", self.index), web.get("/page/{name}", self.file), web.get("/socket", self.open_socket),
+                        web.post("/socket", self.explain),
                         web.get("/healthz", self.health), web.get("/metrics", self.metrics),
                         web.get(r"/cameras/{number:[0-9]{1,2}}/{side}.json", self.line)])
         self.runner = web.AppRunner(app, access_log=None, handle_signals=False, keepalive_timeout=30, auto_decompress=False)
@@ -190,7 +197,8 @@ class Server:
         try:
             response = await self.answer_to(request, handler)
         except web.HTTPException as error:
-            response = web.Response(status=error.status, text=f"{error.status}: {error.reason}\n")
+            more = f" {PROXY}" if isinstance(error, web.HTTPNotFound) else ""
+            response = web.Response(status=error.status, text=f"{error.status}: {error.reason}.{more}\n")
         except (ConnectionError, asyncio.CancelledError):
             raise
         except Exception:  # the client must not see its text
@@ -222,15 +230,21 @@ class Server:
             ipaddress.ip_address(host)
         except ValueError:
             if host not in self.names:
-                return "This host name is not known here: --name gives cudavision-live further names."
+                return f"The host name {shown(host)} is not known here. Start cudavision-live with --name {shown(host)} if it is yours."
         return ""
 
-    @staticmethod
-    def wrong_origin(request):
-        origin = request.headers.get("Origin")
-        if origin is not None and place_of(origin).netloc.lower() != request.headers.get("Host", "").lower():
-            return "A page of another host may not ask."
-        return ""
+    def wrong_origin(self, request):
+        """Refuses what a page of another host asks. A proxy in front of the server may have another name and another port
+        than its Host says: then --name has given them."""
+        origin, host = request.headers.get("Origin"), request.headers.get("Host", "").lower()
+        if origin is None or request.path.startswith("/page/"):  # browsers say where a module is for; all may read the files
+            return ""
+        place = place_of(origin)
+        name = place.netloc.lower()
+        if name == host or place.scheme in ("http", "https") and name in self.given:
+            return ""
+        return (f"A page of {shown(name)} asks {shown(host)}, and another host may not. If a proxy stands between them, start "
+                f"cudavision-live with --name {shown(name)}, or let the proxy pass the header Host on. {PROXY}")
 
     def known(self, request):
         if self.token is None:
@@ -241,9 +255,9 @@ class Server:
     def exchange(self, request):
         if self.token is not None and not same(request.query["token"], self.token):
             return web.Response(status=401, text="This token is wrong.\n")
-        response = web.Response(status=303, headers={"Location": "/"})
-        if self.token is not None:
-            response.set_cookie(self.cookie, self.session, httponly=True, samesite="Strict")
+        response = web.Response(status=303, headers={"Location": "./"})
+        if self.token is not None:  # no path: the browser takes that of the page, which a proxy can have changed
+            response.set_cookie(self.cookie, self.session, path="", httponly=True, samesite="Strict")
         return response
 
     async def index(self, _request):
@@ -272,9 +286,17 @@ class Server:
             raise web.HTTPNotFound
         return web.Response(body=camera.lines[side], content_type="application/json")
 
+    async def explain(self, _request):
+        """Answers a page that could not open its WebSocket although guard() lets it ask."""
+        if len(self.viewers) >= MOST_VIEWERS:
+            return web.Response(status=503, text=f"{MOST_VIEWERS} pages are open already.\n")
+        return web.Response(status=200, text=f"The page came through, but its WebSocket does not. {PROXY}\n")
+
     async def open_socket(self, request):
         if len(self.viewers) >= MOST_VIEWERS:
             raise web.HTTPServiceUnavailable
+        if request.headers.get("Upgrade", "").lower() != "websocket":
+            return web.Response(status=426, headers={"Upgrade": "websocket"}, text=f"This is a WebSocket. {PROXY}\n")
         page = web.WebSocketResponse(heartbeat=20, max_msg_size=LONGEST_COMMAND, compress=False)
         await page.prepare(request)
         viewer = Viewer(page)
@@ -408,6 +430,11 @@ def place_of(address):
         return urllib.parse.urlsplit(address)
     except ValueError:
         return urllib.parse.urlsplit("")
+
+
+def shown(name):
+    """A host name of a stranger, in the text of an answer."""
+    return "".join(c for c in name if c.isalnum() or c in ".:-[]")[:100] or "?"
 
 
 def same(text, secret):

@@ -192,10 +192,10 @@ class Requests(unittest.IsolatedAsyncioTestCase):
         self.assertEqual((status, headers["Content-Type"]), (200, "text/html; charset=utf-8"))
         self.assertTrue(headers["Content-Security-Policy"].startswith("default-src 'none'"))
         self.assertEqual(headers["X-Content-Type-Options"], "nosniff")
-        names = set(re.findall(r'(?:src|href)="(/page/[^"]+)"', text))
+        names = set(re.findall(r'(?:src|href)="(page/[^"]+)"', text))
         self.assertGreaterEqual(len(names), 3)
         for name in names:
-            self.assertEqual((await get(name))[0], 200, name)
+            self.assertEqual((await get("/" + name))[0], 200, name)
         for path in sorted((ROOT / "examples" / "live" / "page").iterdir()):
             found = re.findall(r"(?:https?:)?//[a-z0-9.-]+\.[a-z]{2,}", path.read_text(encoding="utf-8"))
             self.assertLessEqual(set(found), {"http://www.w3.org"}, path)  # the only address: the XML namespace of SVG
@@ -230,6 +230,34 @@ class Requests(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(refused.exception.status, 403)
         async with Page(live, Origin=live.base) as page:
             self.assertTrue(page.states)
+
+    async def test_a_proxy_in_front_is_known_by_its_name(self):
+        """nginx sends its own address as Host, or the name without the port; the page of the browser has the name."""
+        here = f"127.0.0.1:{live.port}"
+        for host in here, "cams.example.org":
+            status, _, text = await get("/socket", "POST", Origin="https://cams.example.org:8443", Host=host)
+            self.assertEqual(status, 403)
+            self.assertRegex(text, "--name cams.example.org(:8443)?[ ,].*")
+        self.assertNotIn("<", (await get("/socket", "POST", Origin="https://<b>"))[2])
+        self.assertEqual((await get("/socket", "POST", Origin=live.base))[0], 200)
+        status, headers, text = await get("/socket")  # nginx does not pass an upgrade on by itself
+        self.assertEqual((status, headers["Upgrade"]), (426, "websocket"))
+        self.assertIn("Behind a reverse proxy", text)
+        self.assertIn("Behind a reverse proxy", (await get("/cams/"))[2])
+        other = Live("--name", "cams.example.org:8443", "--name", "Shop.example.org", TEST_PICTURE)
+        try:
+            here = f"127.0.0.1:{other.port}"
+            for origin, host, may in (("https://cams.example.org:8443", here, True), ("https://cams.example.org:8443", "cams.example.org", True),
+                                      ("https://shop.example.org", here, True), ("https://cams.example.org", here, False),
+                                      ("https://shop.example.org:1", here, False), ("ftp://shop.example.org", here, False),
+                                      ("https://evil.example", "cams.example.org", False), ("https://a@shop.example.org", here, False)):
+                try:
+                    async with Page(other, Origin=origin, Host=host) as page:
+                        self.assertTrue(may and page.states, origin)
+                except aiohttp.WSServerHandshakeError as refused:
+                    self.assertEqual((may, refused.status), (False, 403), origin)
+        finally:
+            self.assertEqual(other.stop(), (0, ""))
 
     async def test_health_and_metrics_need_no_token_on_loopback(self):
         async with Page(live) as page:
@@ -686,11 +714,12 @@ class Guests(unittest.IsolatedAsyncioTestCase):
                 self.assertEqual((await get(path, base=base))[0], 401, path)
             self.assertEqual((await get("/?token=" + token, base=base, Host="evil.example"))[0], 403)
             status, headers, _ = await get("/?token=" + token, base=base)
-            self.assertEqual((status, headers["Location"]), (303, "/"))
+            self.assertEqual((status, headers["Location"]), (303, "./"))  # relative: a proxy can have put it under a path
             cookie = headers["Set-Cookie"]
             self.assertIn("HttpOnly", cookie)
             self.assertIn("SameSite=Strict", cookie)
             self.assertNotIn(token, cookie)
+            self.assertNotIn("Path", cookie)
             self.assertEqual((await get("/", base=base, Cookie=cookie.partition(";")[0]))[0], 200)
             self.assertEqual((await get("/", base=base, Cookie=cookie.partition("=")[0] + "=wrong"))[0], 401)
             self.assertEqual((await get("/metrics", base=base, Authorization=f"Bearer {token}"))[0], 200)
@@ -713,6 +742,7 @@ class Guests(unittest.IsolatedAsyncioTestCase):
                  (["videotestsrc ! '"], "No closing quotation"),
                  (["x" * 5000], "no file, device, address or source element"),
                  (["--folder", "/nowhere"], "/nowhere: no such folder"),
+                 (["--name", "https://cams.example.org/"], "a host name is without https://"),
                  (["--port", "99999"], "port must be 0-65535"),
                  (["--port", str(taken.getsockname()[1])], "ddress already in use"))
         starts = [asyncio.to_thread(Live, *arguments) for arguments, _ in wrong]

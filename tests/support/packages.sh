@@ -10,7 +10,7 @@ packages_to_test=(jq parallel libgtest-dev libopencv-dev libboost-context-dev bi
   python3-opencv python3-aiohttp libseccomp2 libunwind8 locales python3-matplotlib python3-venv gir1.2-gst-plugins-base-1.0 gir1.2-gst-rtsp-server-1.0
   libgstreamer-plugins-bad1.0-dev gstreamer1.0-plugins-bad)
 packages_to_live=(python3-aiohttp python3-gi python3-numpy gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0)
-packages_to_browse=(chromium chromium-driver python3-selenium python3-pil fonts-dejavu-core)
+packages_to_browse=(chromium chromium-driver python3-selenium python3-pil fonts-dejavu-core nginx-light caddy openssl)
 packages_to_draw=(webp)
 packages_to_document=(gi-docgen)
 packages_to_measure=(libbenchmark-dev gstreamer1.0-opencv)

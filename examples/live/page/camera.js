@@ -41,7 +41,7 @@ function showTexts() {
   const texts = state.sides[currentSide()] ?? state.sides.left;
   find('#launch').textContent = texts.launch + find('#end').value;
   find('#python').textContent = texts.python;
-  find('#json').href = `/cameras/${state.camera}/${currentSide()}.json`;
+  find('#json').href = `cameras/${state.camera}/${currentSide()}.json`;
 }
 
 export function showPicture(side, bitmap, time) {

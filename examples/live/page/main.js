@@ -4,10 +4,12 @@ import { openCamera, showNumbers, showPicture, showResults, showState } from './
 import { element, find, toast } from './dom.js';
 
 export const catalogue = {};  // of each element: its help and its properties
+const LOST = 'connection lost: trying again';
+const SOCKET = location.origin + new URL('socket', location.href).pathname;  // without the password of an address
 const cameras = [];           // the last state of each
 const answers = new Map();    // the functions that wait for the reply to a command
 const tiles = [];
-let socket, serial = 0, open = null, before = null;
+let socket, connected, serial = 0, open = null, before = null;
 
 /** Sends a command. The promise gives the error of the server, or an empty text. */
 export function send(command) {
@@ -26,16 +28,30 @@ export async function ask(command) {
 }
 
 function connect() {
-  socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/socket`);
+  const address = new URL(SOCKET);
+  address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:';
+  socket = new WebSocket(address);
+  connected = false;
   socket.binaryType = 'arraybuffer';
-  socket.onopen = () => status('connected', false);
+  socket.onopen = () => { connected = true; status('connected', false); };
   socket.onclose = () => {
-    status('connection lost: trying again', true);
+    if (connected) status(LOST, true);
+    else explain();
     for (const resolve of answers.values()) resolve('The connection to the server was lost.');
     answers.clear();
     setTimeout(connect, 1500);
   };
   socket.onmessage = ({ data }) => (typeof data === 'string' ? onMessage(JSON.parse(data)) : onPicture(data));
+}
+
+/** A browser does not show what the server says when it refuses a WebSocket: this asks for it in a request of its own. */
+async function explain() {
+  const answer = await fetch(SOCKET, { method: 'POST' }).catch(() => null);
+  const isOurs = answer?.headers.get('Content-Type')?.startsWith('text/plain');  // and no page of a proxy
+  const told = isOurs ? await answer.text() : LOST, place = find('#connecting');
+  if (connected) return;
+  status(told, true);
+  if (place) place.textContent = told;
 }
 
 function status(text, lost) {
@@ -101,6 +117,7 @@ function showTile(state) {
       rate: element('span', { className: 'rate' }), error: element('p', { className: 'error', hidden: true }) };
     tile.link = element('a', { className: 'tile', href: `#camera-${state.camera}` }, tile.canvas,
       element('p', {}, element('span', { className: 'name' }, state.name), tile.rate), tile.error);
+    find('#connecting')?.remove();
     find('#wall').append(tile.link);
   }
   const error = state.error || state.sides.left.error;
