@@ -8,7 +8,7 @@ import threading
 import time
 
 import elements
-from chain import Chain
+from chain import SLOW, Chain
 from elements import Refused
 from gi.repository import Gst
 from sources import Player
@@ -37,6 +37,7 @@ class Camera:
         self.held = collections.deque(maxlen=2)  # the last frames that came from the source
         self.waiting = collections.deque(maxlen=2)  # pairs of a frame and whether it is shown
         self.moved, self.width, self.watched = time.monotonic(), TILE, False
+        self.connected = False  # whether a frame has come since the last attempt to connect
         self.came = self.dropped = self.late = self.errors = self.failures = 0
         self.events, self.last_events = collections.Counter(), collections.deque(maxlen=50)
         self.lines = {}  # for each side, the last line of JSON
@@ -50,7 +51,7 @@ class Camera:
     # What runs in the thread of the worker.
 
     def connect(self):
-        self.error, self.moved, self.next_try = "", time.monotonic(), 0.0
+        self.error, self.moved, self.next_try, self.connected = "", time.monotonic(), 0.0, False
         try:
             self.player = Player(self.source, self.on_frame, self.on_end)
             self.player.start()
@@ -78,7 +79,7 @@ class Camera:
         for step in steps:
             if step.factory == COUNTER and (self.zones["lines"] or self.zones["zones"]):
                 step.values.setdefault("zones", text_of(self.zones_for(steps)))
-        self.replace(side, Chain(side, steps, self.on_done, self.on_news))
+        self.replace(side, Chain(side, steps, self.on_idle, self.on_done, self.on_news))
 
     def replace(self, side, chain):
         old = self.chains.get(side)
@@ -156,7 +157,7 @@ class Camera:
             same = self.held and pts != Gst.CLOCK_TIME_NONE and self.held[-1].get_buffer().pts == pts
             if self.paused and not self.source.is_file or same and not self.paused:
                 return
-            self.moved, self.pause = time.monotonic(), 1
+            self.moved, self.pause, self.connected = time.monotonic(), 1, True
             self.came += 1
             self.note_caps(sample.get_caps().get_structure(0))
             if not same:
@@ -197,10 +198,12 @@ class Camera:
             for chain in chains:
                 chain.push(sample, shown)
 
-    def on_done(self, chain, frame):
-        if not self.paused and time.monotonic() - frame.began > max(self.duration_of_frame(), 0.001):
+    def on_idle(self, _chain, seconds):
+        if not self.paused and seconds > max(self.duration_of_frame(), 0.001):
             self.late += 1
         self.feed()
+
+    def on_done(self, chain, frame):
         if frame.shown:
             self.hub.came_out(self, chain, frame)
 
@@ -229,6 +232,8 @@ class Camera:
             self.later(lambda: (self.disconnect(), self.connect(), self.hub.changed(self)))
         elif self.player and not self.next_try and not self.paused and now - self.moved > STALLED:
             self.on_end(f"no frame came for {STALLED} s")
+        for chain in list(self.chains.values()):
+            chain.tick()
         self.feed()
 
     def watch(self, tiles, wholes):
@@ -248,7 +253,20 @@ class Camera:
         return 1 / self.rate if self.rate > 0 else 1 / 25
 
     def works(self):
-        return not self.error and bool(self.held)
+        """Whether frames come out of the steps. In a pause none can come, and those before count."""
+        chains = list(self.chains.values())
+        return not self.error and all(not chain.error and chain.processed if self.paused else chain.delivers() for chain in chains)
+
+    def waits(self, chain):
+        """A sentence about what the next picture of a side waits for, or an empty text."""
+        now, player = time.monotonic(), self.player
+        if self.next_try:
+            return f"The source has failed. It is tried again in {max(0.0, self.next_try - now):.0f} s."
+        if not self.connected:
+            return player.waits() if player else "The source is opened."
+        if not self.paused and now - self.moved > SLOW:
+            return f"No frame has come from the source for {now - self.moved:.0f} s."
+        return chain.waits()
 
     def set_zones(self, zones):
         """Gives lines and zones to the steps that count with them. A tracker without such a step gets one."""
@@ -275,7 +293,7 @@ class Camera:
     def state_of(self, chain):
         steps = [{"element": step.factory, "properties": step.values, "values": chain.values(n), "note": step.note}
                  for n, step in enumerate(chain.steps)]
-        return {"steps": steps, "error": chain.error, "errorStep": chain.error_step,
+        return {"steps": steps, "waits": self.waits(chain), "error": chain.error, "errorStep": chain.error_step,
                 "launch": elements.launch_line(self.source, chain.steps, ""),
                 "python": elements.program(self.source, chain.steps)}
 
@@ -287,7 +305,8 @@ class Camera:
                 "sides": {side: self.state_of(chain) for side, chain in list(self.chains.items())}}
 
     def counters(self):
-        sides = {side: {"processed": chain.processed, "seconds": chain.seconds} for side, chain in list(self.chains.items())}
+        sides = {side: {"processed": chain.processed, "seconds": chain.seconds, "waits": self.waits(chain)}
+                 for side, chain in list(self.chains.items())}
         return {"came": self.came, "dropped": self.dropped, "late": self.late, "errors": self.errors + self.failures,
                 "sides": sides}
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The pipeline that processes the frames of a camera: the steps, then a line of JSON and a JPEG picture for each."""
+import collections
+import math
 import threading
 import time
 
@@ -17,16 +19,17 @@ except (ImportError, ValueError):
     GstCudaVision = None  # then there are no plots of histograms
 
 REFUSED = "the last valid values stay in force"  # what elements say when values contradict one another
-LONGEST_FRAME = 30  # seconds after which a frame that has not come out of the steps is given up
+LONGEST_FRAME = 30  # seconds after which steps that still work on a frame are given up
+SLOW = 2  # seconds from which on the page says what a picture waits for
+MOST_HELD = 1024  # frames in the steps, of which the oldest is forgotten
 FRESH = 0.1  # seconds between two histograms
 
 
 class Frame:
     """What comes out for a frame."""
 
-    def __init__(self, sample, shown):
-        self.sample, self.pts, self.shown = sample, sample.get_buffer().pts, shown
-        self.began = time.monotonic()
+    def __init__(self, pts, shown):
+        self.pts, self.shown, self.began = pts, shown, time.monotonic()
         self.line = self.picture = None
 
 
@@ -43,15 +46,21 @@ def picture_caps(width):
 
 class Chain:
     """appsrc ! videoconvert ! STEPS ! tee, and after the tee two branches: cudavisionjson, and a JPEG encoder. Both
-    branches end in a probe that takes the buffer, so no sink waits for the other. Two functions are called in threads
-    of GStreamer: on_done(chain, frame) when a frame has come out, on_news(chain, fatal) at a warning or an error."""
+    branches end in a probe that takes the buffer, so no sink waits for the other. A step may hold frames back until
+    later ones have come, so that the end of the work on one frame and the coming out of another are two things. Three
+    functions are called in threads of GStreamer: on_idle(chain, seconds) when all work on a frame is done,
+    on_done(chain, frame) when a frame has come out, on_news(chain, fatal) at a warning or an error."""
 
-    def __init__(self, side, steps, on_done, on_news):
-        self.side, self.steps, self.on_done, self.on_news = side, steps, on_done, on_news
+    def __init__(self, side, steps, on_idle, on_done, on_news):
+        self.side, self.steps, self.on_idle, self.on_done, self.on_news = side, steps, on_idle, on_done, on_news
         self.error, self.error_step = "", None
-        self.frame = None
+        self.inside = collections.deque(maxlen=MOST_HELD)  # the frames in the steps, the oldest first
+        self.frame = None  # the frame behind the steps
+        self.pushed = self.begun = self.finished = 0  # frames
+        self.began = self.came_out = time.monotonic()  # the work on the last frame; the last frame that came out
+        self.took = 0.0  # seconds of the last finished work
         self.seconds = [0.0] * len(steps)  # the time that each step has taken for all frames together
-        self.entered = [0.0] * len(steps)
+        self.entered = [None] * len(steps)  # when a frame has entered a step that it has not left
         self.processed, self.changed, self.plotted = 0, 0.0, 0.0
         self.encode, self.histogram = False, None
         self.lock, self.probes = threading.Lock(), []
@@ -71,10 +80,12 @@ class Chain:
         for number, made in enumerate(self.elements):
             self.probe(made, "sink", self.on_enter, number)
             self.probe(made, "src", self.on_leave, number)
+        self.probe(self.entry, "src", self.on_begun)
         self.probe(tee, "sink", self.on_processed)
         self.probe(writer, "src", self.on_line)
         self.probe(convert, "sink", self.on_picture_wanted)
         self.probe(out, "src", self.on_picture)
+        self.signal = self.entry.connect("need-data", self.on_need)
         self.bus = self.pipeline.get_bus()
         watch_bus(self.bus, self.on_message)
 
@@ -99,23 +110,49 @@ class Chain:
         self.pipeline.set_state(Gst.State.PLAYING)  # a failure is a message on the bus, too
 
     def stop(self):
-        self.on_done = self.on_news = lambda *_: None
+        self.on_idle = self.on_done = self.on_news = lambda *_: None
         self.pipeline.set_state(Gst.State.NULL)
         self.bus.set_sync_handler(None)
+        self.entry.disconnect(self.signal)
         for pad, number in self.probes:  # a probe refers to this object and would keep it alive
             pad.remove_probe(number)
 
     def push(self, sample, shown):
-        if self.frame is not None and not self.error:
-            self.error = f"a frame has not come out for {LONGEST_FRAME} s: change a step to begin anew"
-            self.on_news(self, True)
-        self.frame = Frame(sample, shown)
-        if not self.error:
-            self.entry.emit("push-sample", sample)
+        if self.error:
+            return
+        with self.lock:
+            self.inside.append(Frame(sample.get_buffer().pts, shown))
+            self.pushed, self.began = self.pushed + 1, time.monotonic()
+        self.entry.emit("push-sample", sample)
 
     def busy(self):
-        """Whether a frame is in the pipeline and may still come out."""
-        return self.frame is not None and not self.error and time.monotonic() - self.frame.began < LONGEST_FRAME
+        """Whether the steps work on a frame."""
+        return self.pushed > self.finished and not self.error
+
+    def tick(self):
+        if self.busy() and time.monotonic() - self.began > LONGEST_FRAME:
+            self.error = f"{self.at_work()} has worked on a frame for {LONGEST_FRAME} s: change a step to begin anew"
+            self.on_news(self, True)
+
+    def at_work(self):
+        return next((step.factory for step, entered in zip(self.steps, self.entered) if entered is not None), "the encoder")
+
+    def delivers(self):
+        """Whether frames come out."""
+        return not self.error and self.processed > 0 and time.monotonic() - self.came_out < LONGEST_FRAME
+
+    def waits(self):
+        """A sentence about what the next picture waits for, if it does not come at once, or an empty text."""
+        now, frame = time.monotonic(), "a frame" if self.processed else "the first frame"
+        if self.error:
+            return ""
+        if self.busy() and now - self.began > max(SLOW, self.took):
+            return f"{self.at_work()} has worked on {frame} for {now - self.began:.0f} s."
+        if self.took > SLOW:
+            return f"The steps are slow: they worked on the last frame for {self.took:.1f} s."
+        if len(self.inside) > 1 and (not self.processed or now - self.came_out > SLOW):
+            return f"The steps hold {len(self.inside)} frames back. The first one comes out when later ones have come."
+        return "" if self.processed else "Waiting for the first frame behind the steps."
 
     def set_width(self, width):
         self.scaled.set_property("caps", picture_caps(width))
@@ -124,32 +161,53 @@ class Chain:
         """Changes properties of a step that runs."""
         with self.lock:
             self.steps[number].change(values)
-            self.changed = time.monotonic()
+        self.apply(number, values)
+
+    def apply(self, number, values):
+        """Sets properties of the element. Only a frame that begins later shows that it accepts them."""
+        self.changed = math.inf
         for name, value in values.items():
             self.elements[number].set_property(name, value)
+        self.changed = time.monotonic()
 
     def values(self, number):
         """All values of a step as the element has them: some properties set others."""
         read = {}
         for name, its in self.steps[number].properties.items():
+            if its.deprecated:
+                continue
             value = self.elements[number].get_property(name)
             read[name] = value.value_nick if its.kind == "enum" else value if value is not None else ""
         return read
+
+    def on_begun(self, _pad, _info):
+        self.begun += 1
+        self.entered = [None] * len(self.steps)
+        return Gst.PadProbeReturn.OK
+
+    def on_need(self, _source, _length):
+        """The entry wants the next frame: the last one has gone through all steps, or into one that holds it back."""
+        if self.finished < self.begun == self.pushed:
+            self.finished, self.took = self.begun, time.monotonic() - self.began
+            self.on_idle(self, self.took)
 
     def on_enter(self, _pad, _info, number):
         self.entered[number] = time.monotonic()
         return Gst.PadProbeReturn.OK
 
     def on_leave(self, _pad, _info, number):
-        self.seconds[number] += time.monotonic() - self.entered[number]
+        if self.entered[number] is not None:  # not the second frame that one frame has set free
+            self.seconds[number] += time.monotonic() - self.entered[number]
+            self.entered[number] = None
         return Gst.PadProbeReturn.OK
 
     def on_processed(self, _pad, info):
-        frame, now = self.frame, time.monotonic()
-        if frame is None:
-            return Gst.PadProbeReturn.DROP
-        self.processed += 1
+        now = time.monotonic()
         with self.lock:
+            frame = self.frame = self.frame_at(info.get_buffer().pts)
+            if frame is None:
+                return Gst.PadProbeReturn.DROP
+            self.processed, self.came_out = self.processed + 1, now
             if self.changed and self.changed < frame.began:
                 self.changed = 0.0
                 for step in self.steps:
@@ -159,6 +217,14 @@ class Chain:
             if meta:
                 self.plotted, self.histogram = now, numpy.asarray(meta).tolist()
         return Gst.PadProbeReturn.OK
+
+    def frame_at(self, pts):
+        """Takes the frame that comes out, and forgets those before it, which the steps have dropped. The oldest one if a
+        step has changed the time."""
+        number = next((n for n, frame in enumerate(self.inside) if frame.pts == pts), 0)
+        for _ in range(number):
+            self.inside.popleft()
+        return self.inside.popleft() if self.inside else None
 
     def on_line(self, _pad, info):
         buffer = info.get_buffer()
@@ -196,17 +262,16 @@ class Chain:
     def hear(self, parsed, number, fatal):
         if fatal:
             if not self.error:
-                self.error, self.error_step, self.frame = said(parsed), number, None
+                self.error, self.error_step = said(parsed), number
         elif number is not None:
             step = self.steps[number]
-            step.note = said(parsed)
-            if REFUSED in step.note and step.undo:
+            text = said(parsed)
+            if REFUSED in text and step.undo:
                 self.take_back(number)
+            step.note = text  # last, so that a page that sees it sees the values of before
 
     def take_back(self, number):
         """Restores the values before the last change, which the element has refused. It may refuse these, too."""
         with self.lock:
             before = self.steps[number].take_back()
-            self.changed = time.monotonic()
-        for name, value in before.items():
-            self.elements[number].set_property(name, value)
+        self.apply(number, before)

@@ -13,8 +13,10 @@ Gst.init(None)
 BASE = "GstCudaVisionFilter"  # the class with the properties that all elements share
 WRITER = "cudavisionjson"  # it ends every pipeline, and is no step
 LONGEST_TEXT, LONGEST_TEXTS, MOST_STEPS = 65536, 131072, 16  # characters of a value and of all values together
+DEPRECATED = 0x80000000  # the flag of a property that presets and command lines may still have, but the page does not show
 MOST_UNDONE = 16  # changes of a step that are undone one by one
 SAFE_INTEGER = 2**53 - 1  # the largest integer that a number of JavaScript holds exactly
+LONGEST_SLIDE, SLIDE = 5 * 10**9, 10**7  # nanoseconds: the end of the slider of a time, and one step of it
 NUMBERS = ("gint", "guint", "gint64", "guint64", "glong", "gulong")
 
 
@@ -31,7 +33,8 @@ class Property:
 
     def __init__(self, factory, spec, default):
         self.factory, self.name, self.help, self.common = factory, spec.name, spec.blurb, spec.owner_type.name == BASE
-        flags = int(spec.flags) & 0xFFFFFFFF
+        flags = flags_of(spec)
+        self.deprecated = bool(flags & DEPRECATED)
         self.live = bool(flags & (Gst.PARAM_MUTABLE_PLAYING | Gst.PARAM_CONTROLLABLE))
         self.options = self.least = self.most = None
         self.default = default
@@ -54,7 +57,8 @@ class Property:
     def page(self):
         """What the page needs to know."""
         return {"name": self.name, "kind": self.kind, "help": self.help, "live": self.live, "common": self.common,
-                "default": self.default, "min": self.least, "max": self.most, "options": self.options}
+                "default": self.default, "min": self.least, "max": self.most, "options": self.options,
+                "slider": [LONGEST_SLIDE, SLIDE] if self.help.startswith("Nanoseconds") else None}
 
     def refuse(self, value, why):
         shown = as_text(value)[:200]
@@ -109,11 +113,14 @@ def offered():
     return found
 
 
+def flags_of(spec):
+    return int(spec.flags) & 0xFFFFFFFF
+
+
 def usable(spec):
     both = GObject.ParamFlags.READABLE | GObject.ParamFlags.WRITABLE
-    flags = int(spec.flags) & 0xFFFFFFFF
-    return (spec.owner_type.name not in ("GstObject", "GstBaseTransform") and flags & both == both
-            and not flags & 0x80000000 and spec.name != "post-messages")  # deprecated; messages have no reader
+    return (spec.owner_type.name not in ("GstObject", "GstBaseTransform") and flags_of(spec) & both == both
+            and spec.name not in ("message", "post-messages"))  # messages have no reader
 
 
 def summary(factory):

@@ -302,7 +302,7 @@ class Server:
         viewer = Viewer(page)
         self.viewers.add(viewer)
         self.sockets.add(request.protocol)
-        known = {name: {"help": elements.summary(name), "properties": [p.page() for p in its.values()]}
+        known = {name: {"help": elements.summary(name), "properties": [p.page() for p in its.values() if not p.deprecated]}
                  for name, its in self.catalogue.items()}
         viewer.put("hello", {"cameras": len(self.cameras), "elements": known})
         for camera in self.cameras:

@@ -86,11 +86,12 @@ class Player:
 
     def __init__(self, source, on_frame, on_end):
         self.source, self.on_frame, self.on_end = source, on_frame, on_end
-        self.ended, self.paused = False, False
+        self.ended, self.decodes = False, False
         self.pipeline = source.make()
         self.sink, self.bus = self.pipeline.get_by_name("frames"), self.pipeline.get_bus()
         self.sink.set_property("sync", not (source.is_address or source.live and source.parts is not None))
-        self.signals = [self.sink.connect(f"new-{what}", self.on_sample, f"pull-{what}") for what in ("sample", "preroll")]
+        self.signals = [(self.sink, self.sink.connect(f"new-{what}", self.on_sample, f"pull-{what}")) for what in ("sample", "preroll")]
+        self.signals.append((self.pipeline, self.pipeline.connect("deep-element-added", self.on_element)))
         watch_bus(self.bus, self.on_message)
 
     def start(self):
@@ -100,8 +101,18 @@ class Player:
         self.ended = True
         self.pipeline.set_state(Gst.State.NULL)
         self.bus.set_sync_handler(None)
-        for signal in self.signals:  # a handler refers to this object and would keep it alive
-            self.sink.disconnect(signal)
+        for sender, signal in self.signals:  # a handler refers to this object and would keep it alive
+            sender.disconnect(signal)
+
+    def waits(self):
+        """What the first frame waits for."""
+        if self.decodes:
+            return "Waiting for the first frame of the decoder."
+        return "Waiting for the source: no video has come yet." if self.source.parts else "Waiting for the first frame of the source."
+
+    def on_element(self, _pipeline, _parent, added):
+        kind = added.get_factory() and added.get_factory().get_metadata("klass") or ""
+        self.decodes |= kind.startswith("Codec/Decoder") and "Audio" not in kind
 
     def on_sample(self, sink, action):
         sample = sink.emit(action)

@@ -14,6 +14,8 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import types
 import unittest
 import zlib
@@ -26,6 +28,7 @@ sys.path += [str(LIVE.parent), str(LIVE.parent.parent / "batch")]
 import elements  # noqa: E402
 import server  # noqa: E402
 import sources  # noqa: E402
+from chain import LONGEST_FRAME, Chain, Frame  # noqa: E402
 from gi.repository import Gst  # noqa: E402
 
 CAMERA, VIDEO, BROKEN = range(3)
@@ -172,7 +175,7 @@ class Texts(unittest.TestCase):
     def test_what_a_camera_sends_leads_to_nothing_local(self):
         program = ("import sys; sys.path += sys.argv[1:3]; from live import *; restrict([Source(t) for t in sys.argv[3:]]);"
                    "from gi.repository import Gst; named = Gst.ElementFactory.find;"
-                   "from chain import Chain; chain = Chain('left', [], print, print); chain.start(); assert not chain.error; chain.stop();"
+                   "from chain import Chain; chain = Chain('left', [], print, print, print); chain.start(); assert not chain.error; chain.stop();"
                    "print(sum(named(n) is not None for n in ('filesrc', 'splitfilesrc', 'v4l2src', 'fdsrc')), max((f.get_rank() for f in map(named, ('hlsdemux', 'hlsdemux2',"
                    "'dashdemux', 'dashdemux2', 'sdpdemux')) if f), default=0))")
         address, local = "rtsp://127.0.0.1:1/x", "videotestsrc ! video/x-raw,width=16,height=16"
@@ -394,6 +397,76 @@ class Properties(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(await self.page.do("steps", steps=[{"element": "cudahistogram", "properties": {"bins": 8}}]), "")
         found = await self.page.until(lambda: self.page.results.get((CAMERA, "left"), {}).get("histogram"))
         self.assertEqual((len(found), len(found[0]), sum(found[0])), (1, 8, 160 * 120))
+
+
+class Holding(unittest.IsolatedAsyncioTestCase):
+    """Steps that hold frames back."""
+
+    HOLDER = "cudabgsub display=false ! cudavisionredact look-back-time="
+
+    async def test_they_get_the_next_frames_until_the_first_comes_out(self):
+        other = Live("--elements", self.HOLDER + "2000000000", TEST_PICTURE)
+        try:
+            async with Page(other) as page:
+                await page.watch(0)
+                await page.until(lambda: page.numbers and "frames back" in page.numbers[0]["sides"]["left"]["waits"])
+                self.assertEqual((await get("/healthz", base=other.base))[0], 503)  # frames come, but none comes out
+                for _ in range(20):
+                    await page.next_picture()
+                self.assertEqual((await get("/healthz", base=other.base))[0], 200)
+                times = [time for time, _ in page.pictures[0, "left"]]
+                self.assertEqual(times, sorted(set(times)))
+                self.assertEqual(page.numbers[0]["dropped"], 0)
+                # The old form, in frames, is for presets and command lines that have it.
+                old = [{"element": "cudavisionredact", "properties": {"look-back": 3}}]
+                self.assertEqual(await page.do("steps", steps=old), "")
+                self.assertIn("look-back=3", page.states[0]["sides"]["left"]["launch"])
+                for _ in range(5):
+                    await page.next_picture()
+                names = {p["name"]: p for p in page.hello["cudavisionredact"]["properties"]}
+                self.assertNotIn("look-back", names)
+                self.assertEqual(names["look-back-time"]["slider"], [5_000_000_000, 10_000_000])
+        finally:
+            self.assertEqual(other.stop(), (0, ""))
+
+    async def test_what_comes_out_belongs_to_its_frame(self):
+        for text in self.HOLDER + "300000000", "cudahistogram display=false":
+            out, idle = [], threading.Semaphore(0)
+            chain = Chain("left", elements.steps_of(CATALOGUE, [], elements.steps_of_text(text)), lambda *_: idle.release(),
+                          lambda _, frame: out.append((frame.pts, json.loads(frame.line)["pts"])), print)
+            chain.start()
+            for number in range(30):
+                buffer = Gst.Buffer.new_wrapped(bytes(64 * 48))
+                buffer.pts = number * 100_000_000
+                caps = Gst.Caps.from_string("video/x-raw,format=GRAY8,width=64,height=48,framerate=10/1")
+                chain.push(Gst.Sample.new(buffer, caps, None, None), True)
+                self.assertTrue(idle.acquire(timeout=SECONDS))
+                self.assertFalse(chain.busy())
+            chain.stop()
+            held = 30 - len(out)
+            self.assertEqual(out, [(number * 100_000_000,) * 2 for number in range(30 - held)])
+            self.assertEqual(held > 0, "redact" in text)
+            self.assertEqual(len(chain.inside), held)
+
+    async def test_a_frame_that_steps_have_dropped_is_not_waited_for(self):
+        chain = Chain("left", [], print, print, print)
+        chain.inside.extend(Frame(pts, True) for pts in (1, 2, 3, 3, 4))
+        self.assertEqual([chain.frame_at(pts).pts for pts in (2, 3, 3)], [2, 3, 3])
+        self.assertEqual([chain.frame_at(9).pts, chain.frame_at(9)], [4, None])
+
+    async def test_steps_that_are_slow_or_give_nothing_are_told(self):
+        chain = Chain("left", elements.steps_of(CATALOGUE, [], EDGES), print, print, lambda *_: None)
+        self.assertEqual((chain.waits(), chain.delivers()), ("Waiting for the first frame behind the steps.", False))
+        now = time.monotonic()
+        chain.pushed, chain.entered, chain.began = 1, [now - 3], now - 3
+        self.assertEqual(chain.waits(), "cudacanny has worked on the first frame for 3 s.")
+        chain.finished, chain.processed, chain.took = 1, 1, 4.2
+        self.assertEqual((chain.waits(), chain.delivers()), ("The steps are slow: they worked on the last frame for 4.2 s.", True))
+        chain.took, chain.came_out = 0.1, now - LONGEST_FRAME - 1
+        self.assertEqual((chain.waits(), chain.delivers()), ("", False))
+        chain.pushed, chain.began = 2, now - LONGEST_FRAME - 1
+        chain.tick()
+        self.assertIn("cudacanny has worked on a frame for 30 s", chain.error)
 
 
 class Playback(unittest.IsolatedAsyncioTestCase):

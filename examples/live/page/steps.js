@@ -7,7 +7,7 @@ const EXAMPLES = {
   'Edges': [['cudacanny', { output: 'overlay', color: 'lime' }]],
   'People with ids': [['cudahog', { model: 'people', display: false }], ['cudavisiontrack', {}], ['cudavisionoverlay', {}]],
   'People removed': [['cudahog', { model: 'people', display: false, 'hit-threshold': -0.6, 'group-threshold': 1 }],
-    ['cudainpaint', { 'roi-type': 'person', mode: 'temporal', dilate: 8, 'search-radius': 80 }]],
+    ['cudainpaint', { 'remove-type': 'person', mode: 'temporal', dilate: 8, 'search-radius': 80 }]],
   'Motion': [['cudaopticalflow', { preset: 'fast' }]],
   'Lines': [['cudahough', { mode: 'segments', threshold: 60 }]],
   'Keypoints': [['cudasigma2kp', { orientation: true }]],
@@ -24,8 +24,12 @@ export const currentSteps = () => state.sides[side].steps;
 
 /** Between the value of a number and its place on a slider, from 0 to 1. In wide ranges, values near the default get more room,
  *  and those far above it are left to the field. */
-function scale({ min, max, default: usual, kind }) {
+function scale({ min, max, default: usual, kind, slider }) {
   const round = (value) => (kind === 'int' ? Math.round(value) : Number(value.toPrecision(3)));
+  if (slider) {  // a time in nanoseconds
+    const [end, step] = slider;
+    return { place: (value) => Math.min(1, value / end), value: (place) => Math.round(place * end / step) * step };
+  }
   if (min < 0 && usual > min && max - min > 100) {  // on both sides of the default
     const bend = (at) => Math.sign(at) * Math.abs(at) ** 4, side = (at) => (at < 0 ? usual - min : max - usual);
     return { place: (value) => (1 + Math.sign(value - usual) * (Math.abs(value - usual) / side(value - usual)) ** 0.25) / 2,
