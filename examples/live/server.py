@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import hmac
+import html
 import ipaddress
 import json
 import logging
@@ -261,7 +262,11 @@ class Server:
         return response
 
     async def index(self, _request):
-        return self.answer("index.html")
+        """The page, which says from its first moment on what its pictures wait for."""
+        response = self.answer("index.html")
+        waits = (f"{camera.source.name}: {camera.waits(camera.chains['left']) or 'the page connects …'}" for camera in self.cameras)
+        response.text = response.text.replace("Connecting to cudavision-live …", html.escape("\n".join(waits)))
+        return response
 
     async def file(self, request):
         return self.answer(request.match_info["name"])

@@ -12,6 +12,7 @@ import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -338,6 +339,40 @@ class Browser(unittest.TestCase):
             self.shoot(f"phone_{dark}")
             if dark:
                 self.tearDown()
+
+    def test_the_page_says_what_it_waits_for(self):
+        """A server that accepts and says nothing, and steps that hold frames back."""
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            self.start(f"http://127.0.0.1:{silent.getsockname()[1]}/x.mp4")
+            self.until(lambda: self.find("#left .waits").text == "Waiting for the source: no video has come yet.")
+            self.looks_right()
+            self.shoot("waits")
+            alone = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--window-size=800,600",
+                                    f"--user-data-dir={folder / 'alone'}", f"--screenshot={folder / 'alone.png'}",
+                                    "--virtual-time-budget=1", self.live.base], capture_output=True, check=False)
+            self.assertEqual(alone.returncode, 0, alone.stderr)
+            with Image.open(folder / "alone.png") as picture:
+                pixels = numpy.asarray(picture.convert("L"))
+            self.assertGreater((pixels < 32).sum(), 50)  # letters
+            self.assertLess((pixels < 32).mean(), 0.1)
+            self.tearDown()
+        self.start("--elements", "cudabgsub display=false ! cudavisionredact look-back-time=4000000000", str(STREET))
+        self.until(lambda: "frames back" in self.find("#left .waits").text)
+        self.until(lambda: self.picture().max() > 0)
+        self.until(lambda: not self.find("#left .waits").is_displayed())
+        self.driver.execute_script("for (const fold of document.querySelectorAll('details')) fold.open = true")
+        self.slide("p-1-look-back-time", 300)
+        self.until(lambda: "look-back-time=1500000000" in self.find("#launch").text)
+
+    def test_all_examples_work(self):
+        self.start(*EDGES, "videotestsrc is-live=true ! video/x-raw,width=320,height=240")
+        self.until(lambda: "Lines" in self.find("#example").text)
+        for example in [option.text for option in Select(self.find("#example")).options[1:]]:
+            before = self.find("#launch").text
+            Select(self.find("#example")).select_by_visible_text(example)
+            if example != "Edges":
+                self.until(lambda before=before: self.find("#launch").text != before)
+            self.assertEqual((self.find("#toasts").text, self.find("#failure").is_displayed()), ("", False), example)
 
     def test_a_camera_that_fails_is_seen(self):
         self.start(str(STREET), "videotestsrc ! identity error-after=5", dark=True)

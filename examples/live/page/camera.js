@@ -12,6 +12,7 @@ export function openCamera(newState) {
   clearResults();
   openDrawing();
   for (const canvas of findAll('#one canvas')) canvas.getContext('2d').clearRect(0, 0, canvas.width, canvas.height);
+  for (const frame of findAll('#one .frame')) frame.classList.add('empty');
   showState(newState);
 }
 
@@ -28,6 +29,7 @@ export function showState(newState) {
   find('#position').max = state.duration || 1;
   if (find('#failure').textContent !== error) find('#failure').textContent = error;
   find('#failure').hidden = !error;
+  for (const [side, its] of Object.entries(state.sides)) showWaits(find(`#${side} .frame`), its.waits);
   showSteps(state);
   showTexts();
   drawZones(state);
@@ -46,10 +48,18 @@ function showTexts() {
 
 export function showPicture(side, bitmap, time) {
   draw(find(`#${side} canvas`), bitmap);
+  find(`#${side} .frame`).classList.remove('empty');
   if (side !== 'left' || !state.file) return;
   if (!seeking) find('#position').value = time;
   find('#position').setAttribute('aria-valuetext', clock(time));
   find('#time').textContent = `${clock(time)} / ${clock(state.duration)}`;
+}
+
+/** Shows what the next picture waits for: all over the frame until the first one has come, then at its lower edge. */
+export function showWaits(frame, text) {
+  const shown = text || (frame.classList.contains('empty') ? 'Waiting for the first picture.' : '');
+  const place = find('.waits', frame);
+  if (place.textContent !== shown) place.textContent = shown;
 }
 
 export const showResults = plotResults;
@@ -60,6 +70,7 @@ export function showNumbers(now, then, rates) {
     const spentBy = (seconds, n) => (frames > 0 && n in old.seconds ? 1000 * (seconds - old.seconds[n]) / frames : null);
     return [side, its.seconds.map(spentBy)];
   }));
+  for (const [side, its] of Object.entries(now.sides)) showWaits(find(`#${side} .frame`), its.waits);
   showSpent(spent);
   showSpeed(now, rates, spent);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The connection to the server, the wall, and which camera is open.
-import { openCamera, showNumbers, showPicture, showResults, showState } from './camera.js';
+import { openCamera, showNumbers, showPicture, showResults, showState, showWaits } from './camera.js';
 import { element, find, toast } from './dom.js';
 
 export const catalogue = {};  // of each element: its help and its properties
@@ -86,7 +86,10 @@ function onNumbers(message) {
     const then = before?.numbers[camera];
     const rates = Object.fromEntries(Object.entries(now.sides).map(([side, its]) =>
       [side, then?.sides[side] && seconds ? Math.max(0, its.processed - then.sides[side].processed) / seconds : 0]));
-    if (tiles[camera]) tiles[camera].rate.textContent = `${rates.left.toFixed(1)} frames/s`;
+    if (tiles[camera]) {
+      tiles[camera].rate.textContent = `${rates.left.toFixed(1)} frames/s`;
+      showWaits(tiles[camera].frame, now.sides.left.waits);
+    }
     if (camera === open) showNumbers(now, then, rates);
   });
   before = message;
@@ -98,7 +101,10 @@ async function onPicture(data) {
   const blob = new Blob([new Uint8Array(data, 10)], { type: 'image/jpeg' });
   const bitmap = await createImageBitmap(blob);
   if (camera === open) showPicture(side ? 'right' : 'left', bitmap, time);
-  else if (open === null && side === 0 && tiles[camera]) draw(tiles[camera].canvas, bitmap);
+  else if (open === null && side === 0 && tiles[camera]) {
+    draw(tiles[camera].canvas, bitmap);
+    tiles[camera].frame.classList.remove('empty');
+  }
   bitmap.close();
 }
 
@@ -115,7 +121,8 @@ function showTile(state) {
   if (!tile) {
     tile = tiles[state.camera] = { canvas: element('canvas', { width: 640, height: 480 }),
       rate: element('span', { className: 'rate' }), error: element('p', { className: 'error', hidden: true }) };
-    tile.link = element('a', { className: 'tile', href: `#camera-${state.camera}` }, tile.canvas,
+    tile.frame = element('div', { className: 'frame empty' }, tile.canvas, element('p', { className: 'waits' }));
+    tile.link = element('a', { className: 'tile', href: `#camera-${state.camera}` }, tile.frame,
       element('p', {}, element('span', { className: 'name' }, state.name), tile.rate), tile.error);
     find('#connecting')?.remove();
     find('#wall').append(tile.link);
@@ -123,6 +130,7 @@ function showTile(state) {
   const error = state.error || state.sides.left.error;
   tile.error.textContent = error;
   tile.error.hidden = !error;
+  showWaits(tile.frame, state.sides.left.waits);
 }
 
 function route() {
