@@ -86,7 +86,7 @@ class Proxies(unittest.TestCase):
         temporary = "".join(f"{name}_temp_path {folder}/{name}; " for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
         (folder / "nginx.conf").write_text(f"pid {folder}/nginx.pid; error_log stderr; daemon off; user root; events {{}}\n"
                                            f"http {{ access_log off; {temporary}\n{text}\n}}\n", encoding="utf-8")
-        self.run_proxy(shutil.which("nginx") or "/usr/sbin/nginx", "-p", folder, "-e", "stderr", "-c", folder / "nginx.conf")
+        self.run_proxy("nginx", "-p", folder, "-e", "stderr", "-c", folder / "nginx.conf")
 
     def caddy(self, live, text):
         text = text.replace(f"{NAME} {{", f"https://{NAME}:{self.port} {{\n\ttls {folder}/cert.pem {folder}/key.pem")

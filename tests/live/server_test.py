@@ -460,11 +460,14 @@ class Holding(unittest.IsolatedAsyncioTestCase):
         now = time.monotonic()
         chain.pushed, chain.entered, chain.began = 1, [now - 3], now - 3
         self.assertEqual(chain.waits(), "cudacanny has worked on the first frame for 3 s.")
+        for _ in range(2):  # the second frame that comes out is not one more time of work
+            chain.on_leave(None, None, 0)
+        self.assertAlmostEqual(chain.seconds[0], 3, delta=0.5)
         chain.finished, chain.processed, chain.took = 1, 1, 4.2
         self.assertEqual((chain.waits(), chain.delivers()), ("The steps are slow: they worked on the last frame for 4.2 s.", True))
         chain.took, chain.came_out = 0.1, now - LONGEST_FRAME - 1
         self.assertEqual((chain.waits(), chain.delivers()), ("", False))
-        chain.pushed, chain.began = 2, now - LONGEST_FRAME - 1
+        chain.pushed, chain.entered, chain.began = 2, [now], now - LONGEST_FRAME - 1
         chain.tick()
         self.assertIn("cudacanny has worked on a frame for 30 s", chain.error)
 

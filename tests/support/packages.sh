@@ -10,7 +10,7 @@ packages_to_test=(jq parallel libgtest-dev libopencv-dev libboost-context-dev bi
   python3-opencv python3-aiohttp libseccomp2 libunwind8 locales python3-matplotlib python3-venv gir1.2-gst-plugins-base-1.0 gir1.2-gst-rtsp-server-1.0
   libgstreamer-plugins-bad1.0-dev gstreamer1.0-plugins-bad)
 packages_to_live=(python3-aiohttp python3-gi python3-numpy gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0)
-packages_to_browse=(chromium chromium-driver python3-selenium python3-pil fonts-dejavu-core nginx-light caddy openssl)
+packages_to_browse=(chromium chromium-driver python3-selenium python3-pil fonts-dejavu-core openssl)
 packages_to_draw=(webp)
 packages_to_document=(gi-docgen)
 packages_to_measure=(libbenchmark-dev gstreamer1.0-opencv)
@@ -31,6 +31,12 @@ install_packages() {
   "${as_root[@]}" apt-get update -qq
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" \
     >/dev/null
+}
+
+# unpack_packages FOLDER NAME...: unpacks packages into a folder. An installed web server would be started, too.
+unpack_packages() {
+  mkdir -p "$1"
+  (cd "$1" && apt-get download -qq "${@:2}" && for package in *.deb; do dpkg -x "$package" . && rm "$package"; done) >&2
 }
 
 # test_data: prints the folder of OpenCV's sample pictures and videos. Slim container images omit files under
