@@ -254,8 +254,9 @@ class Camera:
 
     def works(self):
         """Whether frames come out of the steps. In a pause none can come, and those before count."""
-        chains = list(self.chains.values())
-        return not self.error and all(not chain.error and chain.processed if self.paused else chain.delivers() for chain in chains)
+        if self.paused:
+            return not self.error and all(chain.processed and not chain.error for chain in list(self.chains.values()))
+        return not self.error and all(chain.delivers() for chain in list(self.chains.values()))
 
     def waits(self, chain):
         """A sentence about what the next picture of a side waits for, or an empty text."""

@@ -56,8 +56,8 @@ def options():
     parser.add_argument("--listen", default="127.0.0.1", metavar="ADDRESS",
                         help="the address of this machine at which the page is served; default: %(default)s. Others need a token")
     parser.add_argument("--name", action="append", default=[], type=host_name, metavar="HOST",
-                        help="a further host name that leads to this machine, or to a reverse proxy in front of it, as cams.example.org "
-                             "or cams.example.org:8443")
+                        help="a further host name that leads to this machine, or to a reverse proxy in front of it, as "
+                             "cams.example.org or cams.example.org:8443")
     parser.add_argument("--folder", action="append", default=[], type=folder, metavar="DIR",
                         help="a folder with files that properties such as model-location may name; default: none")
     chosen = parser.parse_args()

@@ -231,7 +231,8 @@ class Server:
             ipaddress.ip_address(host)
         except ValueError:
             if host not in self.names:
-                return f"The host name {shown(host)} is not known here. Start cudavision-live with --name {shown(host)} if it is yours."
+                name = shown(host)
+                return f"The host name {name} is not known here. Start cudavision-live with --name {name} if it is yours."
         return ""
 
     def wrong_origin(self, request):
@@ -264,7 +265,8 @@ class Server:
     async def index(self, _request):
         """The page, which says from its first moment on what its pictures wait for."""
         response = self.answer("index.html")
-        waits = (f"{camera.source.name}: {camera.waits(camera.chains['left']) or 'the page connects …'}" for camera in self.cameras)
+        waits = (f"{camera.source.name}: {camera.waits(camera.chains['left']) or 'the page connects …'}"
+                 for camera in self.cameras)
         response.text = response.text.replace("Connecting to cudavision-live …", html.escape("\n".join(waits)))
         return response
 

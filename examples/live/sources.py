@@ -90,7 +90,8 @@ class Player:
         self.pipeline = source.make()
         self.sink, self.bus = self.pipeline.get_by_name("frames"), self.pipeline.get_bus()
         self.sink.set_property("sync", not (source.is_address or source.live and source.parts is not None))
-        self.signals = [(self.sink, self.sink.connect(f"new-{what}", self.on_sample, f"pull-{what}")) for what in ("sample", "preroll")]
+        self.signals = [(self.sink, self.sink.connect(f"new-{what}", self.on_sample, f"pull-{what}"))
+                        for what in ("sample", "preroll")]
         self.signals.append((self.pipeline, self.pipeline.connect("deep-element-added", self.on_element)))
         watch_bus(self.bus, self.on_message)
 
@@ -108,7 +109,9 @@ class Player:
         """What the first frame waits for."""
         if self.decodes:
             return "Waiting for the first frame of the decoder."
-        return "Waiting for the source: no video has come yet." if self.source.parts else "Waiting for the first frame of the source."
+        if self.source.parts:
+            return "Waiting for the source: no video has come yet."
+        return "Waiting for the first frame of the source."
 
     def on_element(self, _pipeline, _parent, added):
         kind = added.get_factory() and added.get_factory().get_metadata("klass") or ""
