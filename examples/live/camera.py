@@ -37,6 +37,7 @@ class Camera:
         self.held = collections.deque(maxlen=2)  # the last frames that came from the source
         self.waiting = collections.deque(maxlen=2)  # pairs of a frame and whether it is shown
         self.moved, self.width, self.watched = time.monotonic(), TILE, False
+        self.delivered = False  # whether a frame has ever come out of the steps
         self.connected = False  # whether a frame has come since the last attempt to connect
         self.came = self.dropped = self.late = self.errors = self.failures = 0
         self.events, self.last_events = collections.Counter(), collections.deque(maxlen=50)
@@ -204,6 +205,7 @@ class Camera:
         self.feed()
 
     def on_done(self, chain, frame):
+        self.delivered = True
         if frame.shown:
             self.hub.came_out(self, chain, frame)
 
@@ -253,10 +255,11 @@ class Camera:
         return 1 / self.rate if self.rate > 0 else 1 / 25
 
     def works(self):
-        """Whether frames come out of the steps. In a pause none can come, and those before count."""
-        if self.paused:
-            return not self.error and all(chain.processed and not chain.error for chain in list(self.chains.values()))
-        return not self.error and all(chain.delivers() for chain in list(self.chains.values()))
+        """Whether frames come out of the steps. In a pause none can come."""
+        chains = list(self.chains.values())
+        if self.error or not self.delivered:
+            return False
+        return all(not chain.error if self.paused else chain.delivers() for chain in chains)
 
     def waits(self, chain):
         """A sentence about what the next picture of a side waits for, or an empty text."""

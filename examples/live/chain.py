@@ -138,8 +138,8 @@ class Chain:
         return next((step.factory for step, entered in zip(self.steps, self.entered) if entered is not None), "the encoder")
 
     def delivers(self):
-        """Whether frames come out."""
-        return not self.error and self.processed > 0 and time.monotonic() - self.came_out < LONGEST_FRAME
+        """Whether frames come out, or new steps still have time for the first one."""
+        return not self.error and time.monotonic() - self.came_out < LONGEST_FRAME
 
     def waits(self):
         """A sentence about what the next picture waits for, if it does not come at once, or an empty text."""

@@ -417,6 +417,8 @@ class Holding(unittest.IsolatedAsyncioTestCase):
                 times = [time for time, _ in page.pictures[0, "left"]]
                 self.assertEqual(times, sorted(set(times)))
                 self.assertEqual(page.numbers[0]["dropped"], 0)
+                self.assertEqual(await page.do("steps", steps=EDGES), "")  # new steps get time for their first frame
+                self.assertEqual((await get("/healthz", base=other.base))[0], 200)
                 # The old form, in frames, is for presets and command lines that have it.
                 old = [{"element": "cudavisionredact", "properties": {"look-back": 3}}]
                 self.assertEqual(await page.do("steps", steps=old), "")
@@ -456,7 +458,7 @@ class Holding(unittest.IsolatedAsyncioTestCase):
 
     async def test_steps_that_are_slow_or_give_nothing_are_told(self):
         chain = Chain("left", elements.steps_of(CATALOGUE, [], EDGES), print, print, lambda *_: None)
-        self.assertEqual((chain.waits(), chain.delivers()), ("Waiting for the first frame behind the steps.", False))
+        self.assertEqual((chain.waits(), chain.delivers()), ("Waiting for the first frame behind the steps.", True))
         now = time.monotonic()
         chain.pushed, chain.entered, chain.began = 1, [now - 3], now - 3
         self.assertEqual(chain.waits(), "cudacanny has worked on the first frame for 3 s.")
@@ -690,20 +692,22 @@ class Guests(unittest.IsolatedAsyncioTestCase):
 
         other = Live("--folder", str(folder), TEST_PICTURE)
         try:
-            for count in 500, 10000:
+            for count in 10000, 10000:  # the first ones fill the pools of the allocators, and then nothing grows
                 before = other.files(), other.threads(), other.memory()
                 async with Page(other) as page:
                     await type_in(page, count)
                     await page.watch()
-                for _ in range(SECONDS):  # connections and threads end a moment later
+                for _ in range(SECONDS * 5):  # connections end a moment later, and idle threads of GLib after 15 s
                     if other.files() <= before[0] and other.threads() <= before[1]:
                         break
                     await asyncio.sleep(0.2)
         finally:
             after = other.files(), other.threads(), other.memory()
             status, said = other.stop()
-        self.assertEqual((after[:2], status, said), (before[:2], 0, ""))
-        self.assertLess(after[2], before[2] + 8 * 2**20)
+        self.assertEqual((status, said), (0, ""))
+        self.assertLessEqual(after[0], before[0])
+        self.assertLessEqual(after[1], before[1])
+        self.assertLess(after[2], before[2] + 4 * 2**20)
 
     async def test_a_page_that_does_not_read_costs_nothing(self):
         reader, writer = await asyncio.open_connection("127.0.0.1", live.port)
