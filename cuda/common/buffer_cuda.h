@@ -12,20 +12,20 @@
 
 #include "cuda/common/check_cuda.h"
 #include "cuda/common/image.h"
-#include "cuda/common/launch_gate_cuda.h"
+#include "cuda/common/launch_gate.h"
 #include "cuda/common/memory_budget.h"
 
 namespace cudavision {
 
 struct FreeDevice {
   void operator()(void *memory) const {
-    const Allocation announced(current_gate());
+    const Allocation announced;
     (void)cudaFree(memory);
   }
 };
 struct FreePinned {
   void operator()(void *memory) const {
-    const Allocation announced(current_gate());
+    const Allocation announced;
     (void)cudaFreeHost(memory);
   }
 };
@@ -40,7 +40,7 @@ class DeviceBuffer {
     *this = DeviceBuffer();
     CUDAVISION_TRY(charge_.take(count * sizeof(T)));
     T *data = nullptr;
-    const Allocation announced(current_gate());
+    const Allocation announced;
     const Status status = CUDAVISION_CHECK_CUDA(cudaMalloc(&data, count * sizeof(T)));
     if (status.ok()) {
       data_.reset(data);
@@ -69,7 +69,7 @@ class PinnedBuffer {
     data_.reset();
     CUDAVISION_TRY(charge_.take(size));
     void *data = nullptr;
-    const Allocation announced(current_gate());
+    const Allocation announced;
     const Status status = CUDAVISION_CHECK_CUDA(cudaHostAlloc(&data, size, cudaHostAllocPortable));
     if (!status.ok()) {
       charge_.give_back();
@@ -97,7 +97,7 @@ class DeviceImage {
                                 static_cast<std::size_t>(size.height)));
     void *data = nullptr;
     std::size_t pitch_bytes = 0;
-    const Allocation announced(current_gate());
+    const Allocation announced;
     const std::size_t width_bytes = static_cast<std::size_t>(size.width) * sizeof(T);
     const Status status = CUDAVISION_CHECK_CUDA(
         cudaMallocPitch(&data, &pitch_bytes, width_bytes, static_cast<std::size_t>(size.height)));

@@ -4,8 +4,17 @@
 
 #include <map>
 #include <mutex>
+#include <utility>
 
 namespace cudavision {
+namespace {
+
+thread_local LaunchGate *current_gate = nullptr;
+
+}  // namespace
+
+LaunchGate *LaunchGate::current() { return current_gate; }
+LaunchGate *LaunchGate::set_current(LaunchGate *gate) { return std::exchange(current_gate, gate); }
 
 LaunchGate &LaunchGate::of_device(int device_id) {
   static auto &mutex = *new std::mutex;

@@ -23,6 +23,10 @@ class LaunchGate {
 
   // Never destroyed: threads may launch, and wait, while the process exits.
   static LaunchGate &of_device(int device_id);
+  // The gate of the device in whose context this thread works, as the last call of set_current() has said; or null.
+  static LaunchGate *current();
+  // Returns what current() was before.
+  static LaunchGate *set_current(LaunchGate *gate);
 
   // Elements that wait for their frames leave the lock free meanwhile. Only if few elements work may they launch the
   // next frame while the GPU still works on the last one.
@@ -68,16 +72,21 @@ class LaunchTurn {
 };
 
 // Exists while a thread calls a function of the driver that needs the lock for writing. It does not wait: the launches
-// that have begun end soon. It may be made during a LaunchTurn of the same thread, but not the other way round.
+// that have begun end soon. It may be made during a LaunchTurn of the same thread, but not the other way round. Without
+// a gate it does nothing.
 class Allocation {
  public:
-  explicit Allocation(LaunchGate &gate) : gate_(gate) { ++gate.allocating_; }
-  ~Allocation() { gate_.end_allocation(); }
+  explicit Allocation(LaunchGate *gate = LaunchGate::current()) : gate_(gate) {
+    if (gate_ != nullptr) ++gate_->allocating_;
+  }
+  ~Allocation() {
+    if (gate_ != nullptr) gate_->end_allocation();
+  }
   Allocation(const Allocation &) = delete;
   Allocation &operator=(const Allocation &) = delete;
 
  private:
-  LaunchGate &gate_;
+  LaunchGate *gate_;
 };
 
 }  // namespace cudavision

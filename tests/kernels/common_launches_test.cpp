@@ -77,7 +77,7 @@ TEST(Launches, a_thread_that_allocates_gets_the_lock_of_the_driver_soon) {
   });
   while (holders < 2) std::this_thread::yield();
   for (int i = 0; i < 20; ++i) {
-    const Allocation allocation(gate);
+    const Allocation allocation(&gate);
     ASSERT_TRUE(driver.try_lock_for(30s)) << "allocation " << i << " starves";
     driver.unlock();
   }
@@ -92,7 +92,7 @@ TEST(Launches, launches_wait_for_an_allocation_on_their_own_device_only) {
   });
   while (turns == 0) std::this_thread::yield();
   {
-    const Allocation allocation(gate);
+    const Allocation allocation(&gate);
     // A thread that has found the gate open before may still begin.
     const int before = turns;
     for (int i = 0; i < 1000; ++i) const LaunchTurn theirs(of_other_device);

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "cuda/common/check_cuda.h"
-#include "cuda/common/launch_gate_cuda.h"
+#include "cuda/common/launch_gate.h"
 #include "cuda/common/probe.h"
 #include "gst/base/device/gst_cuda.h"
 
@@ -28,10 +28,12 @@ GstCudaMemory *memory_of(GstBuffer *buffer) {
 }  // namespace
 
 struct DeviceContext::Handles {
-  Handles(GstCudaContext *referenced, int id) : context(referenced), device_id(id) {}
+  Handles(GstCudaContext *referenced, int id)
+      : context(referenced), device_id(id), gate(LaunchGate::of_device(id)) {}
 
   GstCudaContext *context;
   int device_id;
+  LaunchGate &gate;
   gst_cuda::Stream stream = nullptr;
   // Events at the ends of the pending frames (FrameOrder::leave_pending()), used round-robin.
   cudaEvent_t frame_end[kMostPending] = {};
@@ -52,7 +54,7 @@ Status DeviceContext::open(GstCudaContext *context, std::shared_ptr<DeviceContex
   const Scope scope(made.get());
   CUDAVISION_TRY(scope.status());
   CUDAVISION_TRY(probe_kernels());
-  const Allocation announced(current_gate());
+  const Allocation announced;
   CUDAVISION_TRY(gst_cuda::make_stream(context, &made->handles_->stream));
   CUDAVISION_TRY(made->make_events());
   *opened = made;
@@ -62,7 +64,7 @@ Status DeviceContext::open(GstCudaContext *context, std::shared_ptr<DeviceContex
 DeviceContext::~DeviceContext() {
   if (handles_->stream != nullptr) {
     const Scope scope(this);
-    const Allocation announced(current_gate());
+    const Allocation announced;
     for (cudaEvent_t event : handles_->frame_end)
       if (event != nullptr) (void)cudaEventDestroy(event);
     for (cudaEvent_t event : {handles_->producer_end, handles_->order})
@@ -110,10 +112,13 @@ void DeviceContext::share_stream(GstStructure *pool_config) const {
 
 DeviceContext::Scope::Scope(const DeviceContext *context) : context_(context) {
   pushed_ = context != nullptr && gst_cuda_context_push(context->handle());
+  if (pushed_) gate_before_ = LaunchGate::set_current(&context->handles_->gate);
 }
 
 DeviceContext::Scope::~Scope() {
-  if (pushed_) gst_cuda_context_pop(nullptr);
+  if (!pushed_) return;
+  LaunchGate::set_current(gate_before_);
+  gst_cuda_context_pop(nullptr);
 }
 
 Status DeviceContext::Scope::status() const {

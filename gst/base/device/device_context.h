@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "cuda/common/execution.h"
+#include "cuda/common/launch_gate.h"
 
 typedef struct _GstCudaContext GstCudaContext;
 struct CUevent_st;
@@ -61,6 +62,7 @@ class DeviceContext {
 
    private:
     const DeviceContext *context_;
+    LaunchGate *gate_before_ = nullptr;  // of this thread
     bool pushed_ = false;
   };
 

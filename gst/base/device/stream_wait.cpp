@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "cuda/common/check_cuda.h"
-#include "cuda/common/launch_gate_cuda.h"
+#include "cuda/common/launch_gate.h"
 #include "gst/base/results/counted.h"
 
 namespace cudavision {
@@ -99,7 +99,7 @@ struct StreamWait::Event {
   cudaEvent_t handle = nullptr;
   ~Event() {
     if (handle == nullptr) return;
-    const Allocation announced(current_gate());
+    const Allocation announced;
     (void)cudaEventDestroy(handle);
   }
 };
@@ -109,7 +109,7 @@ StreamWait::~StreamWait() = default;
 
 Status StreamWait::make(std::unique_ptr<StreamWait> *wait) {
   auto event = std::make_unique<Event>();
-  const Allocation announced(current_gate());
+  const Allocation announced;
   CUDAVISION_TRY_CUDA(
       cudaEventCreateWithFlags(&event->handle, cudaEventBlockingSync | cudaEventDisableTiming));
   wait->reset(new StreamWait(std::move(event)));

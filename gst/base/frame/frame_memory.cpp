@@ -4,7 +4,6 @@
 
 #include <cuda_runtime.h>
 
-#include "cuda/common/launch_gate_cuda.h"
 #include "gst/base/device/device_context.h"
 #include "gst/base/device/gst_cuda.h"
 #include "gst/base/device/process_context.h"
@@ -26,7 +25,6 @@ bool in_context(GstMemory *memory, const Work &work) {
 // Makes the second stream wait for the work that is now on the first stream.
 Status order(CUstream_st *first, CUstream_st *second) {
   cudaEvent_t event = nullptr;
-  const Allocation announced(current_gate());
   CUDAVISION_TRY_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
   Status status = CUDAVISION_CHECK_CUDA(cudaEventRecord(event, first));
   if (status.ok()) status = CUDAVISION_CHECK_CUDA(cudaStreamWaitEvent(second, event, 0));
