@@ -697,10 +697,10 @@ class Guests(unittest.IsolatedAsyncioTestCase):
                 async with Page(other) as page:
                     await type_in(page, count)
                     await page.watch()
-                for _ in range(SECONDS * 5):  # connections end a moment later, and idle threads of GLib after 15 s
-                    if other.files() <= before[0] and other.threads() <= before[1]:
-                        break
-                    await asyncio.sleep(0.2)
+            for _ in range(SECONDS * 5):  # connections end a moment later, and idle threads of GLib after 15 s
+                if other.files() <= before[0] and other.threads() <= before[1]:
+                    break
+                await asyncio.sleep(0.2)
         finally:
             after = other.files(), other.threads(), other.memory()
             status, said = other.stop()
