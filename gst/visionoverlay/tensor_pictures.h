@@ -15,7 +15,7 @@ namespace cudavision {
 
 class TensorPictures {
  public:
-  void allocate(const Site &site) { context_ = site.context; }
+  void allocate(const OperationSetup &setup) { context_ = setup.context; }
   // Forgets the last frame.
   void begin_frame();
   // Draws the tensors of a frame, and counts them. Those of frames of another size or outside the region are left out.

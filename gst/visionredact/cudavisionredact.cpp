@@ -147,23 +147,27 @@ class Holding {
   static RedactState &state_of(gpointer object) { return ElementClass<RedactElement>::state_of(object); }
 
   static constexpr guint64 kMostHeld = 256;  // frames
-  // The duration of a frame, for which the caps may have no rate.
+  // The duration of a frame. The caps may have no rate, or one that no camera keeps, such as 90000/1.
   static GstClockTime duration_in(const RedactState &state) {
     const GstClockTime duration = state.frame_duration;
-    return duration > 0 ? duration : GST_SECOND / 30;
+    return duration >= GST_SECOND / 240 ? duration : GST_SECOND / 30;
   }
+  // The time for which frames are held, which kMostHeld frames may fill before look-back-time is over.
   static GstClockTime held_by(const RedactState &state) {
-    const GstClockTime time = std::min<GstClockTime>(state.look_back_time, 60 * GST_SECOND);
-    return time > 0 ? time : std::min<guint64>(state.look_back, kMostHeld) * duration_in(state);
+    const GstClockTime duration = duration_in(state), time = state.look_back_time;
+    const GstClockTime most = state.frame_duration > 0 ? kMostHeld * duration : GST_SECOND * 60;
+    return std::min(time > 0 ? time : std::min<guint64>(state.look_back, kMostHeld) * duration, most);
   }
   static GstClockTime time_held(GstCudaVisionFilter *filter, GstClockTime frame_duration) {
     RedactState &state = state_of(filter);
     state.frame_duration = frame_duration;
     return held_by(state);
   }
-  // Whether the first held frame has waited for look-back-time. The next frame would come a frame duration later.
+  // Whether the first held frame must leave now to be in time: the next frame will probably come as long after the last
+  // one as that came after the one before, but not earlier than a frame duration.
   static bool has_waited(const RedactState &state) {
-    const GstClockTime next = state.regions.span() + std::max<GstClockTime>(state.frame_duration, 1);
+    const GstClockTime distance = std::max<GstClockTime>(state.regions.last_distance(), state.frame_duration),
+                       next = state.regions.span() + std::max<GstClockTime>(distance, 1);
     return static_cast<guint64>(state.line.frames()) > kMostHeld || next > held_by(state);
   }
 
@@ -201,7 +205,7 @@ class Holding {
       return stop.requested() ? GST_FLOW_FLUSHING : GST_FLOW_OK;
     });
     if (noted != GST_FLOW_OK) {  // its boxes may be incomplete
-      forget_frames(state);
+      forget_frames(transform);
       gst_buffer_unref(buffer);
       return noted;
     }
@@ -211,13 +215,17 @@ class Holding {
       return result;
     }
     GstBuffer *kept = std::exchange(transform->queued_buf, nullptr);
+    if (is_discont && !GST_BUFFER_FLAG_IS_SET(kept, GST_BUFFER_FLAG_DISCONT)) {  // an older frame leaves next
+      kept = gst_buffer_make_writable(kept);
+      GST_BUFFER_FLAG_SET(kept, GST_BUFFER_FLAG_DISCONT);
+    }
     const bool is_kept = guarded(transform, false, [&] {
       state.line.push(kept);
       return true;
     });
     if (is_kept) return result;
     gst_buffer_unref(kept);
-    forget_frames(state);
+    forget_frames(transform);
     return GST_FLOW_ERROR;
   }
 
@@ -244,9 +252,10 @@ class Holding {
     });
     if (!is_known) {
       gst_buffer_unref(frame);
-      forget_frames(state);
+      forget_frames(transform);
       return GST_FLOW_ERROR;
     }
+    parent_->before_transform(transform, frame);  // controlled properties are those of the frame that leaves
     transform->queued_buf = frame;
     return parent_->generate_output(transform, output);
   }
@@ -269,11 +278,13 @@ class Holding {
         gst_buffer_unref(output);
       if (result == GST_BASE_TRANSFORM_FLOW_DROPPED) result = GST_FLOW_OK;
     }
-    forget_frames(state);
+    forget_frames(transform);
   }
 
-  static void forget_frames(RedactState &state) {
-    state.line.clear();
+  // Also keeps the sticky events between the frames.
+  static void forget_frames(GstBaseTransform *transform) {
+    RedactState &state = state_of(transform);
+    state.line.flush(GST_BASE_TRANSFORM_SRC_PAD(transform));
     state.regions.drop_all();
   }
 
@@ -281,8 +292,7 @@ class Holding {
     RedactState &state = state_of(transform);
     switch (GST_EVENT_TYPE(event)) {
       case GST_EVENT_FLUSH_STOP:
-        state.line.flush(GST_BASE_TRANSFORM_SRC_PAD(transform));
-        forget_frames(state);
+        forget_frames(transform);
         state.regions.forget_time();
         break;
       case GST_EVENT_CAPS:

@@ -6,6 +6,7 @@
 
 #include <gst/gst.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -52,8 +53,12 @@ class HiddenRegions {
   void forget_looks() { last_mark_ = last_box_ = GST_CLOCK_TIME_NONE, scene_ = now_; }
   // Call it for a segment event.
   void expect_jump() { clock_.expect_jump(); }
-  // Call it at a flush and where another stream begins.
-  void forget_time() { forget_looks(), clock_.restart(); }
+  // Call it at a flush and where another stream begins. What was seen before is a frame duration old then.
+  void forget_time() {
+    now_ += std::max<GstClockTime>(clock_.duration(), 1);
+    clock_.restart();
+    forget_looks();
+  }
   // Call it if the next frame may also come from another detector.
   void forget_detector() { forget_looks(), has_marks_ = false; }
   // Adds the next frame with the results that it carries. reverse: playback is backwards. If the flag asks to stop,
@@ -65,6 +70,10 @@ class HiddenRegions {
   void drop_all() { frames_.clear(); }
   // The time from the oldest frame to the last one.
   GstClockTime span() const { return frames_.empty() ? 0 : frames_.back().time - frames_.front().time; }
+  // The time between the last two frames; 0 if there are none.
+  GstClockTime last_distance() const {
+    return frames_.size() < 2 ? 0 : frames_.back().time - frames_[frames_.size() - 2].time;
+  }
   // Removes the oldest frame, and returns what is hidden in it.
   HiddenFrame leave();
 

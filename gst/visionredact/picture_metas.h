@@ -24,7 +24,7 @@ void drop_pictures(GstBuffer *buffer);
 // Provides the masks of a frame in the backend's memory.
 class FrameMasks {
  public:
-  void allocate(const Site &site) { context_ = site.context; }
+  void allocate(const OperationSetup &setup) { context_ = setup.context; }
   // Sets *masks to those of the frame, valid until release(), and *readable to whether all of them can be used.
   Status read(const Job &job, const RedactSettings &settings, std::vector<RedactMask> *masks, bool *readable);
   // Releases the tensors. CUDA: the stream must have been synchronised since read().

@@ -539,9 +539,12 @@ gboolean src_event(GstBaseTransform *transform, GstEvent *event) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   const auto *parent = GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class);
   if (GST_EVENT_TYPE(event) != GST_EVENT_QOS) return parent->src_event(transform, event);
-  const std::string text = filter->state->punctuality.take(event, filter->state->processing_time,
-                                                           GST_CUDA_VISION_FILTER_GET_CLASS(filter)->faster);
-  if (!text.empty()) GST_ELEMENT_WARNING(filter, CORE, CLOCK, ("%s", text.c_str()), (nullptr));
+  protect(filter, false, [&] {
+    const std::string text = filter->state->punctuality.take(
+        event, filter->state->processing_time, GST_CUDA_VISION_FILTER_GET_CLASS(filter)->faster);
+    if (!text.empty()) GST_ELEMENT_WARNING(filter, CORE, CLOCK, ("%s", text.c_str()), (nullptr));
+    return true;
+  });
   GstQOSType type = GST_QOS_TYPE_UNDERFLOW;
   gdouble proportion = 1;
   GstClockTimeDiff lateness = 0;
