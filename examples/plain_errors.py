@@ -19,6 +19,7 @@ HELP = {
     (PARSE, int(Gst.ParseError.NO_SUCH_PROPERTY)): "gst-inspect-1.0 and the element's name list the properties",
     (PARSE, int(Gst.ParseError.COULD_NOT_SET_PROPERTY)): "gst-inspect-1.0 and the element's name list the values",
     (PARSE, int(Gst.ParseError.LINK)): "is decodebin or videoconvert missing between them?",
+    (PARSE, int(Gst.ParseError.DELAYED_LINK)): "is there a video in the file, and a videoconvert between formats?",
     (CORE, int(Gst.CoreError.MISSING_PLUGIN)): "if it is a video, gstreamer1.0-libav or gstreamer1.0-plugins-bad may decode it",
     (STREAM, int(Gst.StreamError.TYPE_NOT_FOUND)): "the file is no video or picture that GStreamer knows",
     (STREAM, int(Gst.StreamError.FAILED)): "is there a video in the file, and a videoconvert between formats?",
@@ -48,9 +49,20 @@ def launch(description):
     """Gst.parse_launch(), of which decodebin reads no other files. A wrong description ends the program with one line."""
     read_nothing_else()
     try:
-        return Gst.parse_launch(description)
+        pipeline = Gst.parse_launch(description)
     except GLib.Error as error:
         raise SystemExit(no_source(description) or with_help(error.message, error)) from None
+    pipeline.get_bus().enable_sync_message_emission()
+    pipeline.get_bus().connect("sync-message::warning", fail_unlinked)
+    return pipeline
+
+
+def fail_unlinked(bus, message):
+    """Posts an error if decodebin warns that the elements after it do not take what a file holds. Of a short file, which
+    decodebin has read to its end by then, no error and no end of the stream would follow."""
+    error, details = message.parse_warning()
+    if error.matches(GLib.quark_from_string(PARSE), Gst.ParseError.DELAYED_LINK):
+        bus.post(Gst.Message.new_error(message.src, error, details))
 
 
 def text_of(message):
