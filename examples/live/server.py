@@ -258,8 +258,10 @@ class Server:
         if self.token is not None and not same(request.query["token"], self.token):
             return web.Response(status=401, text="This token is wrong.\n")
         response = web.Response(status=303, headers={"Location": "./"})
-        if self.token is not None:  # no path: the browser takes that of the page, which a proxy can have changed
-            response.set_cookie(self.cookie, self.session, path="", httponly=True, samesite="Strict")
+        # No path: the browser takes that of the page, which a proxy can have changed. Lax, so that a link in another site
+        # leads to the page: commands need the WebSocket, whose Origin is checked.
+        if self.token is not None:
+            response.set_cookie(self.cookie, self.session, path="", httponly=True, samesite="Lax")
         return response
 
     async def index(self, _request):
