@@ -252,7 +252,9 @@ class Server:
         if self.token is None:
             return True
         bearer = request.headers.get("Authorization", "").removeprefix("Bearer ")
-        return same(request.cookies.get(self.cookie, ""), self.session) or same(bearer, self.token)
+        # By hand: aiohttp refuses or loses all cookies if one of them, of another server on this host, is malformed.
+        cookies = [part.strip().partition("=") for part in request.headers.get("Cookie", "").split(";")]
+        return any(name == self.cookie and same(value, self.session) for name, _, value in cookies) or same(bearer, self.token)
 
     def exchange(self, request):
         if self.token is not None and not same(request.query["token"], self.token):

@@ -801,6 +801,8 @@ class Guests(unittest.IsolatedAsyncioTestCase):
             self.assertNotIn(token, cookie)
             self.assertNotIn("Path", cookie)
             self.assertEqual((await get("/", base=base, Cookie=cookie.partition(";")[0]))[0], 200)
+            for others in "a/b=1; ", "x[y]=1; ", "=; b; ", cookie.partition("=")[0] + "=old; ":  # of other servers of this host
+                self.assertEqual((await get("/", base=base, Cookie=others + cookie.partition(";")[0]))[0], 200, others)
             self.assertEqual((await get("/", base=base, Cookie=cookie.partition("=")[0] + "=wrong"))[0], 401)
             self.assertEqual((await get("/metrics", base=base, Authorization=f"Bearer {token}"))[0], 200)
             self.assertEqual((await get("/metrics", base=base, Authorization="Bearer wr\u00f6ng"))[0], 401)
