@@ -2,6 +2,7 @@
 """A camera: its source, the steps of one side or two, and what has come out of them."""
 import collections
 import concurrent.futures
+import functools
 import json
 import logging
 import threading
@@ -156,9 +157,11 @@ class Camera:
         with self.lock:
             pts = sample.get_buffer().pts
             same = self.held and pts != Gst.CLOCK_TIME_NONE and self.held[-1].get_buffer().pts == pts
-            if self.paused and not self.source.is_file or same and not self.paused:
+            if same and not self.paused:
                 return
             self.moved, self.pause, self.connected = time.monotonic(), 1, True
+            if self.paused and not self.source.is_file:
+                return
             self.came += 1
             self.note_caps(sample.get_caps().get_structure(0))
             if not same:
@@ -235,7 +238,8 @@ class Camera:
         elif self.player and not self.next_try and not self.paused and now - self.moved > STALLED:
             self.on_end(f"no frame came for {STALLED} s")
         for chain in list(self.chains.values()):
-            chain.tick()
+            if chain.tick():
+                self.later(functools.partial(chain.pipeline.set_state, Gst.State.NULL))
         self.feed()
 
     def watch(self, tiles, wholes):

@@ -130,9 +130,12 @@ class Chain:
         return self.pushed > self.finished and not self.error
 
     def tick(self):
+        """Whether the steps are given up now. Then they are to be stopped in a thread that may wait for them."""
         if self.busy() and time.monotonic() - self.began > LONGEST_FRAME:
             self.error = f"{self.at_work()} has worked on a frame for {LONGEST_FRAME} s: change a step to begin anew"
             self.on_news(self, True)
+            return True
+        return False
 
     def at_work(self):
         return next((step.factory for step, entered in zip(self.steps, self.entered) if entered is not None), "the encoder")
@@ -145,7 +148,7 @@ class Chain:
         """A sentence about what the next picture waits for, if it does not come at once, or an empty text."""
         now, frame = time.monotonic(), "a frame" if self.processed else "the first frame"
         if self.error:
-            return ""
+            return "The steps have failed: change one to begin anew."
         if self.busy() and now - self.began > max(SLOW, self.took):
             return f"{self.at_work()} has worked on {frame} for {now - self.began:.0f} s."
         if self.took > SLOW:

@@ -25,6 +25,7 @@ import aiohttp
 from live_server import LIVE, ROOT, SECONDS, TEST_PICTURE, Live, Page, make_video, skip_without_video_elements
 
 sys.path += [str(LIVE.parent), str(LIVE.parent.parent / "batch")]
+import camera  # noqa: E402
 import elements  # noqa: E402
 import server  # noqa: E402
 import sources  # noqa: E402
@@ -67,6 +68,12 @@ async def status_of(live_one, request):
     line = await asyncio.wait_for(reader.readline(), SECONDS)
     writer.close()
     return int(line.split()[1])
+
+
+def camera_without_source(described):
+    source = types.SimpleNamespace(name="a", is_file=False, words=lambda _quote: "videotestsrc", can_be_written=True)
+    hub = types.SimpleNamespace(changed=lambda _camera: None, came_out=lambda *_: None)
+    return camera.Camera(0, source, described, CATALOGUE, [], hub)
 
 
 def written(*described):
@@ -470,8 +477,26 @@ class Holding(unittest.IsolatedAsyncioTestCase):
         chain.took, chain.came_out = 0.1, now - LONGEST_FRAME - 1
         self.assertEqual((chain.waits(), chain.delivers()), ("", False))
         chain.pushed, chain.entered, chain.began = 2, [now], now - LONGEST_FRAME - 1
-        chain.tick()
+        self.assertTrue(chain.tick())
         self.assertIn("cudacanny has worked on a frame for 30 s", chain.error)
+        self.assertEqual((chain.tick(), chain.waits()), (False, "The steps have failed: change one to begin anew."))
+
+    async def test_steps_that_are_given_up_are_stopped(self):
+        a_camera = camera_without_source(EDGES)
+        self.addCleanup(a_camera.close)
+        chain = a_camera.chains["left"]
+        chain.pushed, chain.began = 1, time.monotonic() - LONGEST_FRAME - 1
+        a_camera.tick()
+        a_camera.worker.submit(lambda: None).result()
+        self.assertEqual(chain.pipeline.get_state(0).state, Gst.State.NULL)
+
+    async def test_in_a_pause_a_camera_that_is_connected_again_does_not_wait_for_a_frame(self):
+        a_camera = camera_without_source(EDGES)
+        self.addCleanup(a_camera.close)
+        a_camera.chains["left"].processed, a_camera.paused = 1, True
+        self.assertEqual(a_camera.state()["sides"]["left"]["waits"], "The source is opened.")
+        a_camera.on_frame(Gst.Sample.new(Gst.Buffer.new(), Gst.Caps.from_string("video/x-raw"), None, None))
+        self.assertEqual((a_camera.state()["sides"]["left"]["waits"], a_camera.came), ("", 0))
 
 
 class Playback(unittest.IsolatedAsyncioTestCase):
