@@ -30,6 +30,7 @@ HEADERS = {
 }
 MOST_VIEWERS, MOST_CONNECTIONS, MOST_OF_ADDRESS, MOST_WAITING = 64, 256, 128, 256
 MOST_REQUESTS = 8  # of one connection that wait for an answer: browsers send one request after the other
+MOST_UNREAD = 512  # messages of a page that wait while one of its commands is done
 LONGEST_HEAD = 8192  # bytes that may follow a request to upgrade before it is answered
 SAME_LINE = 60  # seconds between two lines of one kind in the log
 LONGEST_COMMAND = 1 << 18  # bytes
@@ -45,8 +46,8 @@ PROXY = ("A reverse proxy must cut its own path off, and pass WebSockets on: the
 class Viewer:
     """A page that is open. Few messages wait to be sent to it: a newer picture replaces an older one."""
 
-    def __init__(self, socket_of_page):
-        self.socket, self.waiting, self.wake = socket_of_page, {}, asyncio.Event()
+    def __init__(self, socket_of_page, connection=None):
+        self.socket, self.connection, self.waiting, self.wake = socket_of_page, connection, {}, asyncio.Event()
         self.watches = {}  # what the page shows of each camera: tile or whole
 
     def put(self, key, message):
@@ -73,9 +74,10 @@ class Viewer:
 
 
 class Connection(web_protocol.RequestHandler):
-    """A connection on which few requests can wait. aiohttp's server uses this class in place of its own one."""
+    """A connection on which few requests and messages can wait. aiohttp's server uses this class in place of its own one."""
 
     owner = None  # the Server
+    page = None  # its WebSocket
 
     def connection_made(self, transport):
         super().connection_made(transport)
@@ -88,6 +90,10 @@ class Connection(web_protocol.RequestHandler):
             if len(self._messages) > MOST_REQUESTS or len(getattr(self, "_message_tail", b"")) > LONGEST_HEAD:
                 while len(self._messages) > 1:
                     self._messages.pop()
+                self.end()
+                return
+            # aiohttp bounds the bytes of the messages that wait, but some versions count empty ones and pings as none.
+            if len(getattr(getattr(self.page, "_reader", None), "_buffer", ())) > MOST_UNREAD:
                 self.end()
                 return
 
@@ -172,6 +178,8 @@ class Server:
             message = {"numbers": [camera.counters() for camera in self.cameras], "at": time.monotonic()}
             for viewer in self.viewers:
                 viewer.put("numbers", message)
+                if viewer.socket.closed:  # without a pong aiohttp ends the socket, but waits until the page has read all
+                    viewer.connection.end()
             self.end_idle(set(self.runner.server.connections))
 
     def end_idle(self, connections):
@@ -310,7 +318,8 @@ class Server:
             return web.Response(status=426, headers={"Upgrade": "websocket"}, text=f"This is a WebSocket. {PROXY}\n")
         page = web.WebSocketResponse(heartbeat=20, max_msg_size=LONGEST_COMMAND, compress=False)
         await page.prepare(request)
-        viewer = Viewer(page)
+        request.protocol.page = page
+        viewer = Viewer(page, request.protocol)
         self.viewers.add(viewer)
         self.sockets.add(request.protocol)
         known = {name: {"help": elements.summary(name), "properties": [p.page() for p in its.values() if not p.deprecated]}
@@ -324,6 +333,7 @@ class Server:
             async for message in page:
                 if message.type == WSMsgType.TEXT:
                     await self.receive(viewer, message.data)
+                await asyncio.sleep(0)  # others have their turn, also if many messages have come already
         finally:
             sender.cancel()
             self.viewers.discard(viewer)

@@ -734,11 +734,35 @@ class Guests(unittest.IsolatedAsyncioTestCase):
         self.assertLessEqual(after[1], before[1])
         self.assertLess(after[2], before[2] + 4 * 2**20)
 
-    async def test_a_page_that_does_not_read_costs_nothing(self):
+    async def open_raw_socket(self):
         reader, writer = await asyncio.open_connection("127.0.0.1", live.port)
         writer.write(b"GET /socket HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                      b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n")
         self.assertIn(b"101", await reader.readline())
+        return reader, writer
+
+    async def test_a_flood_of_empty_messages_ends_the_connection(self):
+        for frame in b"\x81\x80abcd", b"\x89\x80abcd":  # texts, pings
+            reader, writer = await self.open_raw_socket()
+            writer.write(frame * 170_000)
+            began = time.monotonic()
+            try:
+                self.assertLess(len(await reader.read(-1)), 10**6)
+            except ConnectionError:
+                pass
+            self.assertLess(time.monotonic() - began, 3)
+            writer.transport.abort()
+
+    async def test_a_page_without_a_pong_loses_its_place(self):
+        gone, here = (server.Viewer(types.SimpleNamespace(closed=closed), mock.Mock()) for closed in (True, False))
+        rest = types.SimpleNamespace(cameras=[], viewers=[gone, here], end_idle=mock.Mock(), runner=mock.MagicMock())
+        with self.assertRaises(asyncio.TimeoutError):
+            await asyncio.wait_for(server.Server.watch(rest), 1.5)
+        gone.connection.end.assert_called_once_with()
+        here.connection.end.assert_not_called()
+
+    async def test_a_page_that_does_not_read_costs_nothing(self):
+        _, writer = await self.open_raw_socket()
         text = json.dumps({"do": "watch", "cameras": {"0": "whole", "1": "whole"}}).encode()
         writer.write(bytes([0x81, 0x80 | len(text), 0, 0, 0, 0]) + text)
         writer.transport.pause_reading()
