@@ -80,7 +80,8 @@ class Camera:
         steps = elements.steps_of(self.catalogue, self.folders, described)
         for step in steps:
             if step.factory == COUNTER and (self.zones["lines"] or self.zones["zones"]):
-                step.values.setdefault("zones", text_of(self.zones_for(steps)))
+                step.values.setdefault("zones", text_of(self.zones_for(steps, self.zones)))
+        elements.check_length(step.values for step in steps)
         self.replace(side, Chain(side, steps, self.on_idle, self.on_done, self.on_news))
 
     def replace(self, side, chain):
@@ -278,22 +279,24 @@ class Camera:
 
     def set_zones(self, zones):
         """Gives lines and zones to the steps that count with them. A tracker without such a step gets one."""
-        self.zones = checked_zones(zones)
+        zones = checked_zones(zones)
         for chain in list(self.chains.values()):
             counting = [number for number, step in enumerate(chain.steps) if step.factory == COUNTER]
             for number in counting:
-                self.set(chain.side, number, {"zones": text_of(self.zones_for(chain.steps))})
+                self.set(chain.side, number, {"zones": text_of(self.zones_for(chain.steps, zones))})
             tracking = [number for number, step in enumerate(chain.steps) if step.factory == TRACKER]
             if tracking and not counting and len(chain.steps) < elements.MOST_STEPS:
                 described = self.described(chain.side)
-                described.insert(tracking[-1] + 1, {"element": COUNTER, "properties": {}})
+                text = text_of(self.zones_for(chain.steps, zones))
+                described.insert(tracking[-1] + 1, {"element": COUNTER, "properties": {"zones": text}})
                 self.set_steps(chain.side, described)
+        self.zones = zones  # last: a step can have refused them
 
-    def zones_for(self, steps):
+    @staticmethod
+    def zones_for(steps, zones):
         """The lines and zones for these steps. If the model of people finds the boxes, their feet are followed."""
         people = any(step.factory == DETECTOR and step.values.get("model") == "people" for step in steps)
-        return {name: [{**its, "anchor": FEET} for its in value] if people and name != "units" else value
-                for name, value in self.zones.items()}
+        return at_feet(zones) if people else zones
 
     def described(self, side):
         return [{"element": step.factory, "properties": dict(step.values)} for step in self.chains[side].steps]
@@ -308,7 +311,7 @@ class Camera:
     def state(self):
         return {"camera": self.number, "name": self.source.name, "file": self.source.is_file, "paused": self.paused,
                 "error": self.error, "size": self.size, "rate": self.rate,
-                "zones": self.zones_for(self.chains[LEFT].steps),
+                "zones": self.zones_for(self.chains[LEFT].steps, self.zones),
                 "duration": self.player.duration() / Gst.SECOND if self.source.is_file and self.player else 0,
                 "sides": {side: self.state_of(chain) for side, chain in list(self.chains.items())}}
 
@@ -317,6 +320,10 @@ class Camera:
                  for side, chain in list(self.chains.items())}
         return {"came": self.came, "dropped": self.dropped, "late": self.late, "errors": self.errors + self.failures,
                 "sides": sides}
+
+
+def at_feet(zones):
+    return {name: value if name == "units" else [{**its, "anchor": FEET} for its in value] for name, value in zones.items()}
 
 
 def text_of(zones):
@@ -342,7 +349,10 @@ def checked_zones(zones):
         raise Refused("zones: a line has no length")
     if len(lines) + len(areas) > MOST_POINTS or any(not 3 <= len(z["polygon"]) <= MOST_POINTS for z in areas):
         raise Refused(f"zones: at most {MOST_POINTS}, with 3 to {MOST_POINTS} corners")
-    return {"units": "pixels", "lines": lines, "zones": areas}
+    checked = {"units": "pixels", "lines": lines, "zones": areas}
+    if len(text_of(at_feet(checked))) > elements.LONGEST_TEXT:
+        raise Refused(f"zones: their text has at most {elements.LONGEST_TEXT} characters")
+    return checked
 
 
 def checked_name(name):

@@ -636,6 +636,23 @@ class Playback(unittest.IsolatedAsyncioTestCase):
                       {"lines": [{"name": "a", "from": [1, 1], "to": [1, 1]}], "zones": []},
                       {"lines": [{"name": "\u00e9" * 64, "from": [0, 0], "to": [1, 1]}], "zones": []}):
             self.assertIn("zones: ", await self.page.do("zones", VIDEO, zones=wrong))
+        points = [[-32768, -32768]] * 64
+        longest = {"lines": [], "zones": [{"name": str(n), "polygon": points} for n in range(64)]}
+        self.assertIn("zones: their text", await self.page.do("zones", VIDEO, zones=longest))
+        # Zones that fit, but not with the texts of the steps, are refused as a whole.
+        longest["zones"] = longest["zones"][:50]
+        counters = [{"element": "cudavisionzones", "properties": {"zones": ""}}] * 3
+        steps = [{"element": "cudahog", "properties": {"label": "x" * 50000}}, *counters]
+        self.assertEqual(await self.page.do("steps", VIDEO, steps=steps), "")
+        self.assertIn("all steps together", await self.page.do("zones", VIDEO, zones=longest))
+        self.assertEqual(self.page.states[VIDEO]["zones"]["zones"], zones["zones"])
+        # New steps for counting get the zones: their texts count, too.
+        self.assertEqual(await self.page.do("steps", VIDEO, steps=EDGES), "")
+        self.assertEqual(await self.page.do("zones", VIDEO, zones=longest), "")
+        described = [{"element": "cudavisionzones", "properties": {}}] * 3
+        self.assertIn("all steps together", await self.page.do("steps", VIDEO, steps=described))
+        self.assertEqual(await self.page.do("compare", VIDEO, on=True), "")
+        self.assertEqual(await self.page.do("compare", VIDEO, on=False), "")
         self.assertEqual(await self.page.do("zones", VIDEO, zones={"lines": [], "zones": []}), "")
 
 
