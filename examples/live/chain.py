@@ -5,7 +5,7 @@ import math
 import threading
 import time
 
-from elements import WRITER
+from elements import MOST_STEPS, WRITER
 from gi.repository import Gst
 from sources import said, watch_bus
 
@@ -21,7 +21,7 @@ except (ImportError, ValueError):
 REFUSED = "the last valid values stay in force"  # what elements say when values contradict one another
 LONGEST_FRAME = 30  # seconds after which steps that still work on a frame are given up
 SLOW = 2  # seconds from which on the page says what a picture waits for
-MOST_HELD = 1024  # frames in the steps, of which the oldest is forgotten
+MOST_HELD = 256 * MOST_STEPS  # frames in the steps, of which the oldest is forgotten: each step holds 256 at most
 FRESH = 0.1  # seconds between two histograms
 
 

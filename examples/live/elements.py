@@ -13,6 +13,7 @@ Gst.init(None)
 BASE = "GstCudaVisionFilter"  # the class with the properties that all elements share
 WRITER = "cudavisionjson"  # it ends every pipeline, and is no step
 LONGEST_TEXT, LONGEST_TEXTS, MOST_STEPS = 65536, 131072, 16  # characters of a value and of all values together
+LONGEST_LOOK_BACK = 10  # seconds for which all steps of a side together hold frames back: the frames take memory
 DEPRECATED = 0x80000000  # the flag of a property that presets and command lines may still have, but the page does not show
 MOST_UNDONE = 16  # changes of a step that are undone one by one
 SAFE_INTEGER = 2**53 - 1  # the largest integer that a number of JavaScript holds exactly
@@ -179,12 +180,21 @@ def steps_of(catalogue, folders, described):
         raise Refused(f"the steps are a list of at most {MOST_STEPS} objects")
     steps = [Step(catalogue, folders, step.get("element"), step.get("properties", {})) for step in described]
     check_length(step.values for step in steps)
+    check_look_back(step.values for step in steps)
     return steps
 
 
 def check_length(values_of_steps):
     if sum(len(value) for values in values_of_steps for value in values.values() if isinstance(value, str)) > LONGEST_TEXTS:
         raise Refused(f"the texts of all steps together have at most {LONGEST_TEXTS} characters")
+
+
+def check_look_back(values_of_steps):
+    """The old form, look-back, is in frames. They are counted as 1/30 s each, so that 300 of them are the limit."""
+    together = sum(values.get("look-back-time", 0) or values.get("look-back", 0) * Gst.SECOND // 30 for values in values_of_steps)
+    if together > LONGEST_LOOK_BACK * Gst.SECOND:
+        raise Refused(f"all steps together hold frames back for at most {LONGEST_LOOK_BACK} s, because the frames take memory: "
+                      f"look-back-time gives {together / Gst.SECOND:.1f} s")
 
 
 def steps_of_text(text):

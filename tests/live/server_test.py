@@ -136,6 +136,13 @@ class Texts(unittest.TestCase):
         with self.assertRaisesRegex(elements.Refused, "all steps together"):
             elements.steps_of(CATALOGUE, [], described * 3)
 
+    def test_long_looks_back_are_refused(self):
+        for values in {"look-back-time": 5 * Gst.SECOND}, {"look-back": 150}, {"look-back-time": "5000000000", "look-back": 300}:
+            described = [{"element": "cudavisionredact", "properties": values}]
+            elements.steps_of(CATALOGUE, [], described * 2)
+            with self.assertRaisesRegex(elements.Refused, "for at most 10 s.* gives 15.0 s"):
+                elements.steps_of(CATALOGUE, [], described * 3)
+
     def test_changes_that_no_frame_confirms_are_bounded(self):
         step, = elements.steps_of(CATALOGUE, [], [{"element": "cudahog", "properties": {"label": "first", "hit-threshold": 0.5}}])
         for number in range(1000):
@@ -432,6 +439,7 @@ class Holding(unittest.IsolatedAsyncioTestCase):
                 self.assertIn("look-back=3", page.states[0]["sides"]["left"]["launch"])
                 for _ in range(5):
                     await page.next_picture()
+                self.assertIn("at most 10 s", await page.do("set", step=0, values={"look-back-time": 60 * Gst.SECOND}))
                 names = {p["name"]: p for p in page.hello["cudavisionredact"]["properties"]}
                 self.assertNotIn("look-back", names)
                 self.assertEqual(names["look-back-time"]["slider"], [5_000_000_000, 10_000_000])
