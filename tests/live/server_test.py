@@ -766,6 +766,22 @@ class Guests(unittest.IsolatedAsyncioTestCase):
         self.assertIn(b"101", await reader.readline())
         return reader, writer
 
+    async def test_a_camera_that_is_stuck_does_not_hold_pages(self):
+        stuck, released = camera_without_source(EDGES), threading.Event()
+        self.addCleanup(stuck.close)
+        self.addCleanup(released.set)
+        stuck.seek = lambda _seconds: released.wait()
+        rest = types.SimpleNamespace(cameras=[stuck], put_all=mock.Mock(), changed=mock.Mock(), state=print)
+        with mock.patch("server.LONGEST_WORK", 0.1):
+            for expected in "works on this", "is still busy with an earlier command":
+                with self.assertRaisesRegex(elements.Refused, expected):
+                    await server.Server.do(rest, None, {"do": "seek", "camera": 0, "seconds": 1})
+        self.assertEqual(rest.put_all.call_count, 2)
+        rest.changed.reset_mock()
+        released.set()
+        stuck.worker.submit(lambda: None).result()
+        rest.changed.assert_called_once_with(stuck)
+
     async def test_a_flood_of_empty_messages_ends_the_connection(self):
         for frame in b"\x81\x80abcd", b"\x89\x80abcd":  # texts, pings
             reader, writer = await self.open_raw_socket()
