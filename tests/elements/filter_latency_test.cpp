@@ -113,7 +113,9 @@ TEST_F(PromisedLatencyTest, contains_the_time_for_which_frames_are_held) {
 class SlowElement {
  public:
   bool exchange(int frames) {
-    const VideoFrame frame("GRAY8", kEmulated ? Size{72, 136} : backend() == "cuda" ? Size{3840, 2160} : Size{640, 480});
+    const VideoFrame frame("GRAY8", kEmulated             ? Size{72, 136}
+                                    : backend() == "cuda" ? Size{3840, 2160}
+                                                          : Size{640, 480});
     harness_.negotiate(frame);
     for (int i = 0; i < frames; ++i) {
       Owned<GstBuffer> buffer = frame.buffer();
