@@ -151,7 +151,8 @@ class Server:
     async def start(self):
         for name in "aiohttp.server", "asyncio", "root":
             logging.getLogger(name).addFilter(SparseLines())
-        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))  # a camera with two sides takes 25
         self.most_connections = min(MOST_CONNECTIONS, max(MOST_VIEWERS, files // 4)) if files > 0 else MOST_CONNECTIONS
         Connection.owner = self
         app = web.Application(middlewares=[self.guard], client_max_size=1024)

@@ -9,6 +9,7 @@ import os
 import pathlib
 import random
 import re
+import resource
 import shlex
 import socket
 import subprocess
@@ -44,6 +45,7 @@ folder = pathlib.Path(tempfile.mkdtemp(prefix="cudavision_live."))
 
 def setUpModule():
     global live
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1000, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
     make_video(folder / "in.avi")
     (folder / "model.txt").write_text("1 2 3", encoding="ascii")
     live = Live("--folder", str(folder), TEST_PICTURE, str(folder / "in.avi"),
@@ -832,6 +834,10 @@ class Guests(unittest.IsolatedAsyncioTestCase):
                 await page.do("pause", camera, on=False)
             await page.watch(CAMERA)
             await page.next_picture()
+
+    def test_cameras_may_open_as_many_files_as_the_system_allows(self):
+        soft, hard = resource.prlimit(live.process.pid, resource.RLIMIT_NOFILE)
+        self.assertEqual(soft, hard)
 
     async def test_a_stranger_fills_neither_memory_nor_descriptors_nor_the_log(self):
         other = Live("--listen", "0.0.0.0", TEST_PICTURE)
