@@ -392,7 +392,7 @@ class Server:
             await asyncio.wait_for(asyncio.wrap_future(future), LONGEST_WORK)
         except asyncio.TimeoutError:  # so a camera that is stuck holds neither the page's other cameras nor its place
             future.add_done_callback(lambda _: self.changed(camera))
-            more = "is still busy with an earlier command" if future.cancelled() else "works on this"
+            more = "is still busy with an earlier command" if future.cancelled() else "still works on this"
             raise Refused(f"the camera {more} after {LONGEST_WORK} s") from None
         finally:  # first of all, so that pages get the state before the reply
             self.put_all(("state", camera.number), functools.partial(self.state, camera), None)
