@@ -17,7 +17,7 @@ import gi
 gi.require_version("Gst", "1.0")
 gi.require_version("GstCudaVision", "1.0")
 from gi.repository import Gst, GstCudaVision  # noqa: E402,F401
-from plain_errors import launch  # noqa: E402
+from plain_errors import launch, upright  # noqa: E402
 
 STRIDE = 8  # pixels from one vector to the next
 LEAST_SPEED = 1.0  # pixels per frame
@@ -55,7 +55,7 @@ def movers(speed, columns):
 def main():
     Gst.init(None)
     source = sys.argv[1] if len(sys.argv) > 1 else "videotestsrc pattern=ball num-buffers=10"
-    pipeline = launch(f"{source} ! videoconvert ! cudaopticalflow preset=medium stride={STRIDE} forward-backward=1 "
+    pipeline = launch(f"{upright(source)} ! cudaopticalflow preset=medium stride={STRIDE} forward-backward=1 "
                       "display=false ! appsink name=sink sync=false max-buffers=4")
     try:
         for number, sample in enumerate(GstCudaVision.samples(pipeline)):

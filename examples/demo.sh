@@ -47,8 +47,8 @@ show() {
   echo
   echo "$name: $*"
   local began=$SECONDS
-  gst-launch-1.0 -m -v filesrc location="$video" ! decodebin ! videoconvert ! progressreport silent=false update-freq=5 ! \
-    "$@" ! tee name=t ! queue ! videoconvert ! vp8enc deadline=1 cpu-used=8 threads=4 target-bitrate=4000000 ! webmmux ! \
+  gst-launch-1.0 -m -v filesrc location="$video" ! decodebin ! videoconvert ! videoflip video-direction=auto ! \
+    progressreport silent=false update-freq=5 ! "$@" ! tee name=t ! queue ! videoconvert ! vp8enc deadline=1 cpu-used=8 threads=4 target-bitrate=4000000 ! webmmux ! \
     filesink location="$out/$name.webm" \
     t. ! queue ! videorate ! 'video/x-raw,framerate=1/20' ! videoconvert ! pngenc ! multifilesink location="$out/$name.png" \
     >"$log" 2>&1 &

@@ -26,6 +26,11 @@ HELP = {
 }
 
 
+def upright(source):
+    """The elements of a source, with frames as they are to be shown: phones store portraits sideways, with a tag."""
+    return f"{source} ! videoconvert ! videoflip video-direction=auto"
+
+
 def with_help(text, error):
     """The text in one line, with what helps against the GLib.Error, if that is known."""
     more = HELP.get((error.domain, error.code))

@@ -20,7 +20,7 @@ gi.require_version("Gst", "1.0")
 gi.require_version("GstApp", "1.0")
 gi.require_version("GstCudaVision", "1.0")
 from gi.repository import Gst, GstApp, GstCudaVision  # noqa: E402,F401
-from plain_errors import launch, text_of  # noqa: E402
+from plain_errors import launch, text_of, upright  # noqa: E402
 
 LONGEST = 60  # number of segments whose intersections are tried
 TOLERANCE = math.radians(1)  # between a segment and the direction to the point
@@ -28,7 +28,7 @@ TOLERANCE = math.radians(1)  # between a segment and the direction to the point
 
 def lines_of(picture, properties):
     """The segments that cudahough attaches to the picture."""
-    pipeline = launch(f"filesrc name=file ! decodebin ! videoconvert ! "
+    pipeline = launch(f"{upright('filesrc name=file ! decodebin')} ! "
                       f"cudahough mode=segments display=false {properties} ! appsink name=sink")
     pipeline.get_by_name("file").set_property("location", picture)
     pipeline.set_state(Gst.State.PLAYING)

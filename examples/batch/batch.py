@@ -64,7 +64,7 @@ def options():
     parser.add_argument("--tensor-data", choices=("none", "summary", "full"), default="summary",
                         help="the part of each tensor, such as a histogram, that is written; default: %(default)s")
     parser.add_argument("--parquet", action="store_true", help="write each result as a Parquet table, too; needs pyarrow")
-    parser.add_argument("--decode", default="decodebin ! videoconvert", metavar="ELEMENTS",
+    parser.add_argument("--decode", default=f"decodebin ! {pipelines.UPRIGHT}", metavar="ELEMENTS",
                         help="the elements that turn a file into frames; default: %(default)s")
     parser.add_argument("--cameras", action="store_true",
                         help="the inputs are cameras, each connected until the program is stopped")

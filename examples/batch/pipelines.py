@@ -17,7 +17,8 @@ from videos import printable  # noqa: E402
 Gst.init(None)
 NO_REASON = "GStreamer stopped to read it and gave no reason"
 PATIENCE = 10  # seconds that a pipeline may take to stop
-CAMERA_FRAMES = "queue leaky=downstream max-size-buffers=4 max-size-bytes=0 max-size-time=0 ! videoconvert"
+UPRIGHT = "videoconvert ! videoflip video-direction=auto"  # phones store portraits sideways, with a tag
+CAMERA_FRAMES = f"queue leaky=downstream max-size-buffers=4 max-size-bytes=0 max-size-time=0 ! {UPRIGHT}"
 
 
 class Refused(Exception):

@@ -87,8 +87,9 @@ int main(int argc, char **argv) {
   std::string error;
   Counts counts;
   GstElement *pipeline = gst_parse_launch(
-      (std::string(argv[1]) + " ! videoconvert ! cudahog model=people display=false ! cudavisiontrack ! "
-                              "cudavisionzones name=zones ! cudavisionjson name=json only=events ! fakesink")
+      (std::string(argv[1]) +
+       " ! videoconvert ! videoflip video-direction=auto ! cudahog model=people display=false ! "
+       "cudavisiontrack ! cudavisionzones name=zones ! cudavisionjson name=json only=events ! fakesink")
           .c_str(),
       &refused);
   if (refused != nullptr) {

@@ -17,13 +17,13 @@ gi.require_version("Gst", "1.0")
 from gi.repository import Gst  # noqa: E402
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
-from plain_errors import launch, text_of  # noqa: E402
+from plain_errors import launch, text_of, upright  # noqa: E402
 
 if len(sys.argv) != 4:
     raise SystemExit(__doc__.strip())
 source, zones, events = sys.argv[1:]
 Gst.init(None)
-pipeline = launch(f"{source} ! videoconvert ! cudahog model=people display=false ! cudavisiontrack ! "
+pipeline = launch(f"{upright(source)} ! cudahog model=people display=false ! cudavisiontrack ! "
                   "cudavisionzones name=zones ! cudavisionjson name=json only=events ! fakesink")
 pipeline.get_by_name("zones").set_property("location", zones)
 pipeline.get_by_name("json").set_property("location", events)

@@ -5,7 +5,7 @@
   blur_people.py SOURCE SINK
   blur_people.py "filesrc location=street.mp4 ! decodebin" "videoconvert ! jpegenc ! avimux ! filesink location=blurred.avi"
 """
-from frames import Gst, GstCudaVision, arguments, launch, samples, text_of
+from frames import Gst, GstCudaVision, arguments, launch, samples, text_of, upright
 
 SIDE = 16  # the side of a square, in pixels
 
@@ -34,7 +34,7 @@ def check(types=Gst.MessageType.ERROR, timeout=0):
 
 
 output.set_state(Gst.State.PLAYING)
-for sample in samples(f"{source} ! videoconvert ! video/x-raw,format=RGBA ! cudahog model=people display=false"):
+for sample in samples(f"{upright(source)} ! video/x-raw,format=RGBA ! cudahog model=people display=false"):
     buffer, caps = sample.get_buffer(), sample.get_caps()
     width, height = (caps.get_structure(0).get_value(side) for side in ("width", "height"))
     pixels = bytearray(buffer.extract_dup(0, buffer.get_size()))

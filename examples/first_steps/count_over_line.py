@@ -6,7 +6,7 @@ Whoever stands at the first point and looks to the second sees them walk to the 
 that runs down the picture, the right is the left of the picture."""
 import json
 
-from frames import Gst, arguments, events, numbers
+from frames import Gst, arguments, events, numbers, upright
 
 source, *ends = arguments(3)
 start, end = (numbers(point, 2) for point in ends)
@@ -14,7 +14,7 @@ start, end = (numbers(point, 2) for point in ends)
 line = {"name": "line", "from": start, "to": end, "anchor": [0.5, 7 / 8], "directions": ["right", "left"]}
 
 counts = {"right": 0, "left": 0}
-for event in events(f"{source} ! videoconvert ! cudahog model=people display=false ! cudavisiontrack ! "
+for event in events(f"{upright(source)} ! cudahog model=people display=false ! cudavisiontrack ! "
                     "cudavisionzones name=zones ! fakesink", json.dumps({"lines": [line]})):
     direction = event.get_string("direction")
     counts[direction] += 1

@@ -6,7 +6,7 @@
 """
 import json
 
-from frames import Gst, arguments, events, numbers
+from frames import Gst, arguments, events, numbers, upright
 
 source, zone = arguments(2)
 x, y, width, height = numbers(zone, 4)
@@ -15,7 +15,7 @@ corners = [[x, y], [x + width, y], [x + width, y + height], [x, y + height]]
 zones = {"zones": [{"name": "zone", "polygon": corners, "anchor": [0.5, 7 / 8]}]}
 
 entered = {}  # the running time at which each person entered, by id
-for event in events(f"{source} ! videoconvert ! cudahog model=people display=false ! cudavisiontrack ! "
+for event in events(f"{upright(source)} ! cudahog model=people display=false ! cudavisiontrack ! "
                     "cudavisionzones name=zones ! fakesink", json.dumps(zones)):
     person, now = event.get_uint64("id")[1], event.get_uint64("running-time")[1]
     if event.get_string("event") == "enter":

@@ -3,10 +3,10 @@
 """Prints the share of vectors that move, one for each 4x4 pixels: flow.py SOURCE"""
 import array
 
-from frames import GstCudaVision, arguments, frames
+from frames import GstCudaVision, arguments, frames, upright
 
 (source,) = arguments(1)
-for number, buffer in enumerate(frames(f"{source} ! videoconvert ! cudaopticalflow stride=4 display=false")):
+for number, buffer in enumerate(frames(f"{upright(source)} ! cudaopticalflow stride=4 display=false")):
     if flow := GstCudaVision.buffer_get_tensor_meta(buffer, "optical-flow"):  # the first frame has none
         xy = array.array("f", flow.get_bytes().get_data())
         valid = GstCudaVision.buffer_get_tensor_meta(buffer, "optical-flow-valid").get_bytes().get_data()

@@ -12,7 +12,7 @@ from gi.repository import Gst, GstApp, GstCudaVision  # noqa: E402,F401
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 from one_file import read_nothing_else  # noqa: E402
-from plain_errors import launch, text_of  # noqa: E402
+from plain_errors import launch, text_of, upright  # noqa: E402,F401
 
 Gst.init(None)
 read_nothing_else()

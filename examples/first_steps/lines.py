@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Prints the strongest line of each frame: lines.py SOURCE"""
 
-from frames import GstCudaVision, arguments, frames
+from frames import GstCudaVision, arguments, frames, upright
 
 (source,) = arguments(1)
-for number, buffer in enumerate(frames(f"{source} ! videoconvert ! cudahough display=false")):
+for number, buffer in enumerate(frames(f"{upright(source)} ! cudahough display=false")):
     lines = GstCudaVision.buffer_get_lines_meta(buffer).get_lines()
     if lines:
         best = lines[0]

@@ -10,14 +10,14 @@ try:
     import numpy
 except ImportError as error:
     raise SystemExit(f"{error}: install python3-opencv and python3-numpy, and use Debian's /usr/bin/python3") from None
-from frames import GstCudaVision, arguments, samples
+from frames import GstCudaVision, arguments, samples, upright
 
 DETECTOR = "cudasigma2kp display=false window=7 cell=8 tau=3.9 grids=4 min-distance=5 orientation=true max-keypoints=1000"
 
 
 def describe(file):
     """A picture, its keypoints, and OpenCV's descriptors of them."""
-    sample, *others = samples(f"filesrc name=file ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 ! {DETECTOR}", file)
+    sample, *others = samples(f"{upright('filesrc name=file ! decodebin')} ! video/x-raw,format=GRAY8 ! {DETECTOR}", file)
     if others:
         raise SystemExit(f"{file} is no picture, but a video")
     (plane,) = GstCudaVision.frame_tensors(sample.get_buffer(), sample.get_caps())

@@ -9,7 +9,7 @@ try:
     import numpy
 except ImportError as error:
     raise SystemExit(f"{error}: install python3-opencv and python3-numpy, and use Debian's /usr/bin/python3") from None
-from frames import Gst, GstCudaVision, arguments, launch, text_of
+from frames import Gst, GstCudaVision, arguments, launch, text_of, upright
 
 EVERY_NTH = 3
 source, sink = arguments(2)
@@ -30,7 +30,7 @@ def detect(pad, info):
     return Gst.PadProbeReturn.OK
 
 
-pipeline = launch(f"{source} ! videoconvert ! video/x-raw,format=BGR ! identity name=detector !"
+pipeline = launch(f"{upright(source)} ! video/x-raw,format=BGR ! identity name=detector !"
                   f" cudavisiontrack min-hits=0 ! cudavisionoverlay ! {sink}")
 pipeline.get_by_name("detector").get_static_pad("src").add_probe(Gst.PadProbeType.BUFFER, detect)
 pipeline.set_state(Gst.State.PLAYING)

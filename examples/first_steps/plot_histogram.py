@@ -6,14 +6,14 @@ try:
     import numpy
 except ImportError as error:
     raise SystemExit(f"{error}: install python3-matplotlib, and use Debian's /usr/bin/python3") from None
-from frames import GstCudaVision, arguments, frames
+from frames import GstCudaVision, arguments, frames, upright
 
 source, plot = arguments(2)
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
 
 counts = [numpy.asarray(GstCudaVision.buffer_get_tensor_meta(buffer, "histogram"))[0]
-          for buffer in frames(f"{source} ! videoconvert ! cudahistogram display=false")]
+          for buffer in frames(f"{upright(source)} ! cudahistogram display=false")]
 if not counts:
     raise SystemExit(f"{source!r} has no frames")
 shares = numpy.array(counts, dtype=float).T / counts[0].sum()

@@ -11,6 +11,7 @@ from gi.repository import GObject, Gst  # noqa: E402
 
 Gst.init(None)
 BASE = "GstCudaVisionFilter"  # the class with the properties that all elements share
+UPRIGHT = "videoconvert ! videoflip video-direction=auto"  # behind a source: phones store portraits sideways, with a tag
 WRITER = "cudavisionjson"  # it ends every pipeline, and is no step
 LONGEST_TEXT, LONGEST_TEXTS, MOST_STEPS = 65536, 131072, 16  # characters of a value and of all values together
 LONGEST_LOOK_BACK = 10  # seconds for which all steps of a side together hold frames back: the frames take memory
@@ -239,7 +240,7 @@ def words_of(source, steps, quote):
     can_be_written = source.can_be_written and all(can_be_quoted(as_text(v)) for step in steps for v in step.chosen().values())
     if not can_be_written or sum(map(len, words)) > LONGEST_STEPS:
         return None
-    return " ! ".join([source.words(quote), "videoconvert", *words])
+    return " ! ".join([source.words(quote), UPRIGHT, *words])
 
 
 LONGEST_STEPS = 16384  # characters of steps that are written as text

@@ -7,7 +7,7 @@ import shlex
 import stat
 
 import addresses
-from elements import Refused, can_be_quoted, in_pipeline, split
+from elements import UPRIGHT, Refused, can_be_quoted, in_pipeline, split
 from gi.repository import GLib, Gst
 
 TEST_PICTURE = "videotestsrc is-live=true ! video/x-raw,width=640,height=480,framerate=25/1"
@@ -60,7 +60,7 @@ class Source:
         if self.parts is not None:
             text = " ! ".join(f"{factory} name=part{n}" for n, (factory, _) in enumerate(self.parts))
         try:
-            pipeline = Gst.parse_launch(f"{text} ! videoconvert ! video/x-raw ! appsink name=frames emit-signals=true "
+            pipeline = Gst.parse_launch(f"{text} ! {UPRIGHT} ! video/x-raw ! appsink name=frames emit-signals=true "
                                         "max-buffers=2")
         except GLib.Error as error:
             raise Refused(f"{self.name}: {error.message}") from error

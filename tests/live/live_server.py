@@ -33,6 +33,15 @@ def make_video(path, frames=30):
     return str(path)
 
 
+def make_portrait(path, upright):
+    """The same frames as a phone stores them: sideways, with a note that players turn them."""
+    subprocess.run(["gst-launch-1.0", "-q", "filesrc", f"location={upright}", "!", "decodebin", "!", "videoconvert", "!",
+                    "video/x-raw,format=GRAY8", "!", "videoflip", "video-direction=90l", "!", "pngenc", "!", "qtmux", "!",
+                    "filesink", f"location={path}"], check=True)
+    subprocess.run([sys.executable, str(ROOT / "tests" / "examples" / "turned_video.py"), path], check=True)
+    return str(path)
+
+
 class Live:
     """The program as a process. It listens when this returns."""
 

@@ -23,7 +23,7 @@ import zlib
 from unittest import mock
 
 import aiohttp
-from live_server import LIVE, ROOT, SECONDS, TEST_PICTURE, Live, Page, make_video, skip_without_video_elements
+from live_server import LIVE, ROOT, SECONDS, TEST_PICTURE, Live, Page, make_portrait, make_video, skip_without_video_elements
 
 sys.path += [str(LIVE.parent), str(LIVE.parent.parent / "batch")]
 import camera  # noqa: E402
@@ -110,7 +110,7 @@ class Texts(unittest.TestCase):
                     unwritable += 1
                     continue
                 found = [parse(text).get_children_count(), *self.values(parse(text))]
-                self.assertEqual(found, [5, first, second], (first, second, text))
+                self.assertEqual(found, [6, first, second], (first, second, text))
         self.assertLess(unwritable, len(pairs))
 
     def test_no_value_is_parsed(self):
@@ -541,6 +541,20 @@ class Playback(unittest.IsolatedAsyncioTestCase):
         self.assertEqual((after[-1][0], after[-1][1] == before), (time, False))
         self.assertEqual(await self.page.do("set", VIDEO, step=0, values={"low-threshold": 50, "high-threshold": 100}), "")
         await self.page.until(lambda: self.page.pictures[VIDEO, "left"][-1] == (time, before))
+
+    async def test_a_portrait_video_of_a_phone_is_shown_upright(self):
+        other = Live("--elements", "cudahistogram display=false", make_portrait(folder / "phone.mov", folder / "in.avi"))
+        try:
+            async with Page(other) as page:
+                await page.watch(0)
+                await page.next_picture()
+                self.assertEqual(page.states[0]["size"], [160, 120])
+                ran = subprocess.run(["bash", "-c", page.states[0]["sides"]["left"]["launch"] + "cudavisionjson ! fakesink"],
+                                     capture_output=True, text=True, check=True, cwd=folder)
+                frames = [json.loads(line) for line in ran.stdout.splitlines()]
+                self.assertEqual((len(frames), frames[0]["width"], frames[0]["height"]), (30, 160, 120))
+        finally:
+            self.assertEqual(other.stop(), (0, ""))
 
     async def test_steps_of_one_frame(self):
         await self.paused_at(1)
