@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import sys
 
 import gi
 
@@ -58,21 +59,23 @@ def launch(description):
     except GLib.Error as error:
         raise SystemExit(no_source(description) or with_help(error.message, error)) from None
     pipeline.get_bus().enable_sync_message_emission()
-    pipeline.get_bus().connect("sync-message::warning", fail_unlinked)
+    pipeline.get_bus().connect("sync-message::warning", tell)
     return pipeline
 
 
-def fail_unlinked(bus, message):
-    """Posts an error if decodebin warns that the elements after it do not take what a file holds. Of a short file, which
-    decodebin has read to its end by then, no error and no end of the stream would follow."""
+def tell(bus, message):
+    """Prints a warning. If decodebin warns that the elements after it do not take what a file holds, it becomes an error: of
+    a short file, which decodebin has read to its end by then, no error and no end of the stream would follow."""
     error, details = message.parse_warning()
     if error.matches(GLib.quark_from_string(PARSE), Gst.ParseError.DELAYED_LINK):
         bus.post(Gst.Message.new_error(message.src, error, details))
+    else:
+        print("warning:", text_of(message), file=sys.stderr, flush=True)
 
 
 def text_of(message):
-    """The error of a message: who failed, why, and the last line of the details, which names files."""
-    error, details = message.parse_error()
+    """The error or the warning of a message: who speaks, why, and the last line of the details, which names files."""
+    error, details = message.parse_error() if message.type == Gst.MessageType.ERROR else message.parse_warning()
     last = (details or "").strip().partition("\n")[2].split("\n")[-1]  # the first line is a place in GStreamer's sources
     more = f" ({last})" if last and last not in error.message else ""
     return with_help(f"{message.src.get_name()}: {error.message}{more}", error)

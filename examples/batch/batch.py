@@ -18,7 +18,8 @@ from stops import Stops
 EXAMPLE = """example:
   batch.py --elements "cudahog model=people display=false ! cudavisiontrack" --output results videos
 
-exit status: 0 all videos are done, 1 some are not (they are listed), 2 wrong usage, 128+N stopped by signal N"""
+exit status: 0 all videos are done, 1 some are not (they are listed), 2 wrong usage, 3 with --strict: all are done, some
+with warnings, 128+N stopped by signal N"""
 
 
 def a_share(text):
@@ -64,6 +65,7 @@ def options():
     parser.add_argument("--tensor-data", choices=("none", "summary", "full"), default="summary",
                         help="the part of each tensor, such as a histogram, that is written; default: %(default)s")
     parser.add_argument("--parquet", action="store_true", help="write each result as a Parquet table, too; needs pyarrow")
+    parser.add_argument("--strict", action="store_true", help="end with status 3 if a video is done with warnings")
     parser.add_argument("--decode", default=f"decodebin ! {pipelines.UPRIGHT}", metavar="ELEMENTS",
                         help="the elements that turn a file into frames; default: %(default)s")
     parser.add_argument("--cameras", action="store_true",
@@ -74,6 +76,8 @@ def options():
     chosen.stall_timeout = chosen.stall_timeout or (20 if chosen.cameras else 120)
     if chosen.cameras and chosen.parquet:
         parser.error("--parquet is for videos: a part of a camera is converted when it is joined")
+    if chosen.cameras and chosen.strict:
+        parser.error("--strict is for videos: cameras end only by a signal")
     return parser, chosen
 
 

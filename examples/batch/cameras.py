@@ -90,9 +90,12 @@ class Connection:
                 return
             rescue(self.wall.folder, self.claim)
         writer = self.writer()
-        self.pipeline = pipelines.camera_pipeline(self.camera, self.wall.options.elements, writer, self.ended)
+        self.pipeline = pipelines.camera_pipeline(self.camera, self.wall.options.elements, writer, self.ended, self.warned)
         self.frames, self.moved = 0, time.monotonic()
         self.pipeline.start()
+
+    def warned(self, text):
+        self.wall.display.say(f"{self.camera.source}: warning: {text}")
 
     def wait(self, why):
         self.wall.display.say(f"{self.camera.source}: {why}; the next attempt is in {self.pause} s")

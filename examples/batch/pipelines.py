@@ -16,6 +16,7 @@ from videos import printable  # noqa: E402
 
 Gst.init(None)
 NO_REASON = "GStreamer stopped to read it and gave no reason"
+MOST_WARNINGS = 20  # different ones of a pipeline: more are not told
 PATIENCE = 10  # seconds that a pipeline may take to stop
 UPRIGHT = "videoconvert ! videoflip video-direction=auto"  # phones store portraits sideways, with a tag
 CAMERA_FRAMES = f"queue leaky=downstream max-size-buffers=4 max-size-bytes=0 max-size-time=0 ! {UPRIGHT}"
@@ -80,24 +81,29 @@ def version():
     return Gst.Registry.get().find_plugin("cudavision").get_version()
 
 
+def name_of(source):
+    """The kind of an element: its own name has a number that depends on how many the process has made before."""
+    return source.get_factory().get_name() if isinstance(source, Gst.Element) and source.get_factory() else source.get_name()
+
+
 def text_of(message, hide=str):
-    """GStreamer's text of an error, with the part of its details that a user understands. hide: a function that removes
+    """GStreamer's text of an error or a warning, with the part of its details that a user understands. hide: a function that removes
     secrets from a text. A camera chooses some of the words, so no character that controls a terminal may remain."""
-    error, details = message.parse_error()
+    error, details = message.parse_error() if message.type == Gst.MessageType.ERROR else message.parse_warning()
     last = (details or "").strip().split("\n")[-1]
     more = hide(last) if "\n" in (details or "") and last not in error.message else ""
-    return printable(f"{message.src.get_name()}: {hide(error.message)[:400]}" + (f" ({more[:200]})" if more else ""))
+    return printable(f"{name_of(message.src)}: {hide(error.message)[:400]}" + (f" ({more[:200]})" if more else ""))
 
 
 class Pipeline:
-    """SOURCE ! ELEMENTS ! cudavisionjson ! fakesink. on_end is called in the main loop once, with None at the end of
-    the stream or with the text of the error."""
+    """SOURCE ! ELEMENTS ! cudavisionjson ! fakesink. Two functions are called in the main loop: on_end once, with None at
+    the end of the stream or with the text of the error, and on_warning with the text of each warning, once for each."""
 
-    def __init__(self, source, elements, writer, on_end, hide=str):
+    def __init__(self, source, elements, writer, on_end, on_warning, hide=str):
         self.pipeline, self.hide = Gst.Pipeline(), hide
         self.elements, self.writer = elements_bin(elements), element("cudavisionjson", **writer)
         self.sink = element("fakesink", sync=False, enable_last_sample=False)
-        self.on_end = on_end
+        self.on_end, self.on_warning, self.warnings = on_end, on_warning, set()
         self.full = False  # set when the disk had no space for the result
         self.no_video = False
         self.before = self.counted = 0
@@ -114,8 +120,8 @@ class Pipeline:
         self.pipeline.set_state(Gst.State.PLAYING)  # a failure is a message on the bus, too
 
     def on_message(self, _bus, message):
-        if message.type == Gst.MessageType.WARNING and "no_more_pads" in (message.parse_warning()[1] or ""):
-            self.no_video = True
+        if message.type == Gst.MessageType.WARNING:
+            self.warn(message)
         if message.type == Gst.MessageType.ERROR:
             error = message.parse_error()[0]
             full = error.matches(Gst.ResourceError.quark(), Gst.ResourceError.NO_SPACE_LEFT)
@@ -123,6 +129,15 @@ class Pipeline:
             self.fail(text_of(message, self.hide))
         elif message.type == Gst.MessageType.EOS:
             self.end(None if self.frames() else "it has no frame that can be decoded")
+
+    def warn(self, message):
+        if "no_more_pads" in (message.parse_warning()[1] or ""):  # an error follows
+            self.no_video = True
+            return
+        text = text_of(message, self.hide)
+        if text not in self.warnings and len(self.warnings) < MOST_WARNINGS:
+            self.warnings.add(text)
+            self.on_warning(text)
 
     def fail(self, error):
         self.end("it has no video stream that can be decoded" if self.no_video else error)
@@ -187,14 +202,14 @@ class Pipeline:
         self.elements.get_static_pad("src").add_probe(Gst.PadProbeType.IDLE, swap)
 
 
-def video_pipeline(video, decode, elements, writer, on_end):
+def video_pipeline(video, decode, elements, writer, on_end, on_warning):
     source = source_bin(f"filesrc name=video ! {decode}")
     source.get_by_name("video").set_uri(video.uri)  # a URI can name any file; a property takes UTF-8 alone
-    return Pipeline(source, elements, writer, on_end)
+    return Pipeline(source, elements, writer, on_end, on_warning)
 
 
-def camera_pipeline(camera, elements, writer, on_end):
+def camera_pipeline(camera, elements, writer, on_end, on_warning):
     """Frames that the elements are too slow for are dropped in the queue."""
     source = source_bin(f"uridecodebin name=camera ! {CAMERA_FRAMES}")
     source.get_by_name("camera").set_property("uri", camera.uri)
-    return Pipeline(source, elements, writer, on_end, lambda text: addresses.hide(text, camera.uri))
+    return Pipeline(source, elements, writer, on_end, on_warning, lambda text: addresses.hide(text, camera.uri))

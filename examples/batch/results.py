@@ -219,16 +219,17 @@ class Folder:
                     yield claim
 
     def record(self, name):
-        """What the result was made with, or None."""
+        """What the result was made with, or None, and the warnings that came meanwhile."""
         try:
             with open(self.open(f"{name}.made.json", os.O_RDONLY), encoding="utf-8") as file:
                 made = json.loads(file.read(LONGEST_RECORD))
             result = self.status(f"{name}.jsonl")
             if stat.S_ISREG(result.st_mode) and result.st_size == made["bytes"]:
-                return made["made_with"]
+                warnings = [text for text in made.get("warnings", []) if isinstance(text, str)]
+                return made["made_with"], ["".join(c if c.isprintable() else " " for c in text) for text in warnings]
         except (FileNotFoundError, NoFile, ValueError, KeyError, TypeError, RecursionError):
             pass
-        return None
+        return None, []
 
     def withdraw(self, name):
         """Removes the record of a result that is to be made again, so that no reader believes it to be up to date."""

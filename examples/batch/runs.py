@@ -13,6 +13,7 @@ from videos import Unusable
 
 TICK = 200  # milliseconds
 STANDS = 5  # ticks after which a pipeline without a running thread counts as dead
+WITH_WARNINGS = 3  # the exit status of --strict if all videos are done, but some with warnings
 ANOTHER = 2  # seconds until a video that another process works on is looked at again
 
 
@@ -39,11 +40,17 @@ class Run:
         self.batch, self.job, self.claim, self.state = batch, job, claim, state
         self.part = claim.part(".jsonl")
         writer = {"location": self.part.location, "source": job.video.source, "tensor_data": batch.options.tensor_data}
-        self.pipeline = pipelines.video_pipeline(job.video, batch.options.decode, batch.options.elements, writer, self.ended)
+        self.warnings = []
+        self.pipeline = pipelines.video_pipeline(job.video, batch.options.decode, batch.options.elements, writer, self.ended,
+                                                 self.warned)
         self.frames, self.moved, self.stood = 0, time.monotonic(), 0
 
     def ended(self, error):
         self.batch.protect(self.batch.ended, self, error)
+
+    def warned(self, text):
+        self.warnings.append(text)
+        self.batch.display.say(f"{self.job.video.source}: warning: {text}")
 
     def watch(self):
         """Gives up on a video that makes no frame for too long, or whose pipeline has no running thread any more."""
@@ -72,7 +79,7 @@ class Job:
 
 
 class Batch:
-    """options: elements, decode, tensor_data, parquet, jobs, retries, stall_timeout."""
+    """options: elements, decode, tensor_data, parquet, jobs, retries, stall_timeout, strict."""
 
     def __init__(self, folder, options):
         self.folder, self.options = folder, options
@@ -80,6 +87,7 @@ class Batch:
                           "parquet": options.parquet, "cudavision": pipelines.version()}
         self.todo, self.elsewhere = collections.deque(), collections.deque()
         self.running, self.failed, self.done, self.before = [], [], 0, 0
+        self.warned = []  # for each video that is done with warnings, its name and they
         self.frames, self.weight, self.weight_done = 0, 0, 0
         self.hung = False  # a pipeline did not stop: the process cannot end in the ordinary way
         self.fatal = None
@@ -105,7 +113,15 @@ class Batch:
         self.weight += job.size
 
     def is_done(self, video, state):
-        return self.folder.record(video.name) == self.made_with | state
+        made_with, warnings = self.folder.record(video.name)
+        if made_with != self.made_with | state:
+            return False
+        self.note(video, warnings)
+        return True
+
+    def note(self, video, warnings):
+        if warnings:
+            self.warned.append((video.source, warnings))
 
     def fail(self, name, why):
         self.failed.append((name, why))
@@ -192,9 +208,10 @@ class Batch:
         if self.options.parquet:
             table = run.claim.part(".parquet")
             parquet.convert(run.part.location, table.location)
-        made = {"video": run.job.video.source, "made_with": self.made_with | run.state}
+        made = {"video": run.job.video.source, "made_with": self.made_with | run.state, "warnings": run.warnings}
         self.folder.finish(run.claim, run.part, made, table)
         self.done += 1
+        self.note(run.job.video, run.warnings)
         self.settle(run.job)
         last, end = seconds
         if last and end and last < 0.9 * end:
@@ -266,7 +283,7 @@ class Batch:
         if self.fatal is None:
             self.loop.run()
         self.abandon()
-        return 1 if self.failed or self.fatal else 0
+        return 1 if self.failed or self.fatal else WITH_WARNINGS if self.options.strict and self.warned else 0
 
     def abandon(self):
         """Leaves no half-written result. Pipelines may still be running, and write to files without names then."""
@@ -285,6 +302,8 @@ class Batch:
         took = time.monotonic() - self.left.began if self.left else 0
         yield (f"{self.done} videos done in {progress.hours(took)} ({self.frames} frames), {self.before} done before, "
                f"{len(self.failed)} failed, {left} left")
+        for name, warnings in self.warned:
+            yield f"done with {len(warnings)} warning{'s' * (len(warnings) > 1)}: {name}: {warnings[0]}"
         for name, why in self.failed:
             yield f"failed: {name}: {why}"
         if self.fatal or stopped:

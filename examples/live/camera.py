@@ -33,6 +33,7 @@ class Camera:
         self.lock = threading.RLock()
         self.player, self.chains = None, {}
         self.zones = {"units": "pixels", "lines": [], "zones": []}
+        self.notes = []  # the last warnings of the source
         self.paused, self.error, self.pause, self.next_try = False, "", 1, 0.0
         self.size, self.rate = (0, 0), 0.0
         self.held = collections.deque(maxlen=2)  # the last frames that came from the source
@@ -53,9 +54,9 @@ class Camera:
     # What runs in the thread of the worker.
 
     def connect(self):
-        self.error, self.moved, self.next_try, self.connected = "", time.monotonic(), 0.0, False
+        self.error, self.moved, self.next_try, self.connected, self.notes = "", time.monotonic(), 0.0, False, []
         try:
-            self.player = Player(self.source, self.on_frame, self.on_end)
+            self.player = Player(self.source, self.on_frame, self.on_note, self.on_end)
             self.player.start()
         except Refused as refused:
             self.on_end(str(refused))
@@ -218,6 +219,11 @@ class Camera:
         self.hub.changed(self)
         self.feed()
 
+    def on_note(self, text):
+        if text not in self.notes:
+            self.notes = elements.noted(self.notes, text)
+            self.hub.changed(self)
+
     def on_end(self, text):
         """The source has failed, or has come to its end."""
         if not text and self.source.is_file:
@@ -302,15 +308,15 @@ class Camera:
         return [{"element": step.factory, "properties": dict(step.values)} for step in self.chains[side].steps]
 
     def state_of(self, chain):
-        steps = [{"element": step.factory, "properties": step.values, "values": chain.values(n), "note": step.note}
+        steps = [{"element": step.factory, "properties": step.values, "values": chain.values(n), "notes": step.notes}
                  for n, step in enumerate(chain.steps)]
-        return {"steps": steps, "waits": self.waits(chain), "error": chain.error, "errorStep": chain.error_step,
+        return {"steps": steps, "waits": self.waits(chain), "notes": chain.notes, "error": chain.error, "errorStep": chain.error_step,
                 "launch": elements.launch_line(self.source, chain.steps, ""),
                 "python": elements.program(self.source, chain.steps)}
 
     def state(self):
         return {"camera": self.number, "name": self.source.name, "file": self.source.is_file, "paused": self.paused,
-                "error": self.error, "size": self.size, "rate": self.rate,
+                "error": self.error, "notes": self.notes, "size": self.size, "rate": self.rate,
                 "zones": self.zones_for(self.chains[LEFT].steps, self.zones),
                 "duration": self.player.duration() / Gst.SECOND if self.source.is_file and self.player else 0,
                 "sides": {side: self.state_of(chain) for side, chain in list(self.chains.items())}}

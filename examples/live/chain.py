@@ -5,7 +5,7 @@ import math
 import threading
 import time
 
-from elements import MOST_STEPS, WRITER
+from elements import MOST_STEPS, WRITER, noted
 from gi.repository import Gst
 from sources import said, watch_bus
 
@@ -54,6 +54,7 @@ class Chain:
     def __init__(self, side, steps, on_idle, on_done, on_news):
         self.side, self.steps, self.on_idle, self.on_done, self.on_news = side, steps, on_idle, on_done, on_news
         self.error, self.error_step = "", None
+        self.notes = []  # the last warnings of elements that are no steps
         self.inside = collections.deque(maxlen=MOST_HELD)  # the frames in the steps, the oldest first
         self.frame = None  # the frame behind the steps
         self.pushed = self.begun = self.finished = 0  # frames
@@ -266,12 +267,15 @@ class Chain:
         if fatal:
             if not self.error:
                 self.error, self.error_step = said(parsed), number
-        elif number is not None:
-            step = self.steps[number]
-            text = said(parsed)
-            if REFUSED in text and step.undo:
-                self.take_back(number)
-            step.note = text  # last, so that a page that sees it sees the values of before
+            return
+        text = said(parsed)
+        if number is None:
+            self.notes = noted(self.notes, text)
+            return
+        step = self.steps[number]
+        if REFUSED in text and step.undo:
+            self.take_back(number)
+        step.notes = noted(step.notes, text)  # last, so that a page that sees it sees the values of before
 
     def take_back(self, number):
         """Restores the values before the last change, which the element has refused. It may refuse these, too."""

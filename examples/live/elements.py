@@ -16,10 +16,16 @@ WRITER = "cudavisionjson"  # it ends every pipeline, and is no step
 LONGEST_TEXT, LONGEST_TEXTS, MOST_STEPS = 65536, 131072, 16  # characters of a value and of all values together
 LONGEST_LOOK_BACK = 10  # seconds for which all steps of a side together hold frames back: the frames take memory
 DEPRECATED = 0x80000000  # the flag of a property that presets and command lines may still have, but the page does not show
+MOST_NOTES = 4  # different warnings of one element that are shown
 MOST_UNDONE = 16  # changes of a step that are undone one by one
 SAFE_INTEGER = 2**53 - 1  # the largest integer that a number of JavaScript holds exactly
 LONGEST_SLIDE, SLIDE = 5 * 10**9, 10**7  # nanoseconds: the end of the slider of a time, and one step of it
 NUMBERS = ("gint", "guint", "gint64", "guint64", "glong", "gulong")
+
+
+def noted(notes, text):
+    """The texts with one more, if it is new. Few are kept: a source may say something else for each frame."""
+    return notes if text in notes else [*notes, text][-MOST_NOTES:]
 
 
 class Refused(Exception):
@@ -138,7 +144,7 @@ class Step:
         self.properties, self.folders, self.factory = catalogue[factory], folders, factory
         self.values = self.checked(values)
         self.undo = []  # the values before each change that no frame has confirmed yet
-        self.note = ""  # the last text that the element has posted
+        self.notes = []  # the last texts that the element has posted
 
     def checked(self, values):
         if not isinstance(values, dict):
@@ -154,7 +160,7 @@ class Step:
             oldest = self.undo.pop(0)
             self.undo[0].update(oldest)
         self.values.update(values)
-        self.note = ""
+        self.notes = []
 
     def take_back(self):
         before = self.undo.pop()

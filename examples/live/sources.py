@@ -81,11 +81,11 @@ def path_of(text):
 
 
 class Player:
-    """A source that runs. on_frame(sample) is called in a thread of GStreamer, and so is on_end(text): once after an
-    error, with its text, and at each end of the stream with an empty text."""
+    """A source that runs. Three functions are called in a thread of GStreamer: on_frame(sample), on_note(text) at a
+    warning, and on_end(text): once after an error, with its text, and at each end of the stream with an empty text."""
 
-    def __init__(self, source, on_frame, on_end):
-        self.source, self.on_frame, self.on_end = source, on_frame, on_end
+    def __init__(self, source, on_frame, on_note, on_end):
+        self.source, self.on_frame, self.on_note, self.on_end = source, on_frame, on_note, on_end
         self.ended, self.decodes = False, False
         self.pipeline = source.make()
         self.sink, self.bus = self.pipeline.get_by_name("frames"), self.pipeline.get_bus()
@@ -127,12 +127,16 @@ class Player:
 
     def on_message(self, message):
         if message.type == Gst.MessageType.ERROR:
-            text = said(message.parse_error())
-            self.end(text if self.source.is_file else addresses.hide_all(text, self.source.text))
+            self.end(self.without_secrets(said(message.parse_error())))
         elif message.type == Gst.MessageType.WARNING and "no_more_pads" in (message.parse_warning()[1] or ""):
             self.end("it has no video that can be decoded")
+        elif message.type == Gst.MessageType.WARNING:
+            self.on_note(self.without_secrets(said(message.parse_warning())))
         elif message.type == Gst.MessageType.EOS:
             self.end("")
+
+    def without_secrets(self, text):
+        return text if self.source.is_file else addresses.hide_all(text, self.source.text)
 
     def end(self, text):
         if not self.ended:

@@ -139,6 +139,20 @@ if ((EUID != 0)); then
   says 'failed: .*/good.avi: Permission denied'
 fi
 
+echo "== warnings"
+warned=(--elements "cudahough display=false high-threshold=5000 threshold=5000" --output "$root/warned" "$root/videos/made1.avi")
+expect 0 run "${warned[@]}"
+says 'made1.avi: warning: cudahough: high-threshold is 5000' "$root/err"
+says 'made1.avi: warning: cudahough: threshold is 5000' "$root/err"
+says '^done with 2 warnings: .*/made1.avi: cudahough: '
+jq -e '.warnings | length == 2 and all(.[]; startswith("cudahough: "))' "$root/warned"/*.made.json >/dev/null
+expect 3 run --strict "${warned[@]}"  # the record says so, too
+says '1 done before'
+says '^done with 2 warnings: .*/made1.avi: cudahough: '
+expect 1 run --strict "${warned[@]}" "$bad/videos/text.mp4"
+expect 0 run --strict --elements "$quick" --output "$root/warned" "$root/videos/made1.avi"
+if grep warning "$root/out" "$root/err"; then exit 1; fi
+
 echo "== a stall"
 expect 1 run --elements "identity sleep-time=2500000" --output "$root/some" --retries 0 --stall-timeout 1 "$root/videos/made1.avi"
 says 'failed: .*/made1.avi: no frame came for 1 s, after 0 frames'
@@ -217,6 +231,7 @@ refused 'is no share' --elements identity --shard 3/3 --output "$root/refused" "
 refused 'at least 1' --elements identity --jobs 0 --output "$root/refused" "$root/videos"
 refused 'no output folder: Not a directory' --elements identity --output "$root/out/folder" "$root/videos"
 refused 'no UTF-8' --elements identity --output $'/tmp/\xff' "$root/videos"
+refused 'strict is for videos' --elements identity --cameras --strict --output "$root/refused" "$root/odd/some.txt"
 refused 'a camera is a URI' --elements identity --cameras --output "$root/refused" "$root/odd/some.txt"
 "$python" -c 'import pyarrow' 2>/dev/null ||
   refused 'needs pyarrow' --elements identity --parquet --output "$root/refused" "$root/videos"

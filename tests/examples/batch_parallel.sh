@@ -26,15 +26,17 @@ echo "== arguments arrive as they are"
 cat >"$root/record" <<'END'
 #!/bin/bash
 printf '%s\0' "$@" >"$RECORDS/${2%/*}"
-[[ ${2%/*} != 1 ]] || exit "$WORST"
+[[ ${2%/*} == 1 ]] && exit "$WORST"
+exit "${OTHER:-0}"
 END
 chmod +x "$root/record"
 export BATCH=$root/record RECORDS=$root/records
 mkdir "$RECORDS"
 odd=('{}' '{#} {.}' "a'b" 'a"b' ' ' '' $'new\nline' $'no\xffutf8' '$HOME `id`' '*' '\' '-x' ':::')
-for status in 0 1 2; do
+for status in 0 1 2 3; do
   WORST=$status expect "$status" run 2 "${odd[@]}"
 done
+OTHER=3 WORST=1 expect 1 run 2 "${odd[@]}"  # not all videos are done, which is worse than warnings
 for share in 0 1; do printf '%s\0' --shard "$share/2" "${odd[@]}" | cmp - "$RECORDS/$share"; done
 expect 2 run
 expect 2 run 3

@@ -84,8 +84,8 @@ done
 
 echo "== records that cannot be read"
 deep=$(printf '[%.0s' {1..20000})
-for text in '' '{' 'null' '[]' '{"bytes": 1}' '{"bytes": [], "made_with": 7}' "$deep" '{"bytes": 1e999}'; do
-  fresh; both_done; printf '%s' "$text" >"$results/$name.made.json"
+for text in '' '{' 'null' '[]' '{"bytes": 1}' '{"bytes": [], "made_with": 7}' '{"bytes": SIZE, "made_with": {}, "warnings": 7}' "$deep" '{"bytes": 1e999}'; do
+  fresh; both_done; printf '%s' "${text/SIZE/$(stat -c %s "$results/$name.jsonl")}" >"$results/$name.made.json"
   expect 0 run "${quick[@]}"
   says '^1 videos done .* 1 done before'
 done

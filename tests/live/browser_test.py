@@ -224,6 +224,16 @@ class Browser(unittest.TestCase):
         field = self.find("#p-1-block-stride")
         self.assertTrue(field.is_displayed())
 
+    def test_warnings_are_seen_in_the_overview_under_the_picture_and_at_the_step(self):
+        sideways = "videotestsrc is-live=true ! taginject tags=image-orientation=rotate-90 ! cudahough min-angle=80 display=false"
+        self.start("--elements", "cudahough threshold=5000", sideways, "videotestsrc is-live=true")
+        for selector, texts in (("#wall .error", ("image-orientation", "threshold is 5000")), ("#failure", ("image-orientation",)),
+                                (".step .note", ("threshold is 5000",))):
+            for text in texts:
+                self.until(lambda: any(text in part.text for part in self.driver.find_elements(By.CSS_SELECTOR, selector)))
+            if "wall" in selector:
+                self.find("#wall a").click()
+
     def test_lines_and_zones_are_drawn_and_saved(self):
         self.start(*EDGES, str(STREET))
         self.paused()

@@ -31,7 +31,7 @@ import elements  # noqa: E402
 import server  # noqa: E402
 import sources  # noqa: E402
 from chain import LONGEST_FRAME, Chain, Frame  # noqa: E402
-from gi.repository import Gst  # noqa: E402
+from gi.repository import GLib, Gst  # noqa: E402
 
 CAMERA, VIDEO, BROKEN = range(3)
 EDGES = [{"element": "cudacanny", "properties": {}}]
@@ -372,7 +372,7 @@ class Properties(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(await self.page.do("steps", steps=[{"element": "cudahistogram", "properties": {"range-max": 100}}]), "")
         await self.page.next_picture()
         self.assertEqual(await self.page.do("set", step=0, values={"range-min": 150}), "")
-        note = await self.page.until(lambda: self.page.steps()[0]["note"])
+        note, = await self.page.until(lambda: self.page.steps()[0]["notes"])
         self.assertIn("range-min (150) must be less than range-max (100)", note)
         self.assertEqual(self.page.values()["range-min"], 0)
         # After a failed restart the reply has the error, and the steps before run again.
@@ -380,6 +380,26 @@ class Properties(unittest.IsolatedAsyncioTestCase):
         self.assertIn("range-min (120) must be less than range-max (100)", error)
         self.assertEqual((self.page.values()["range-min"], self.page.values()["backend"]), (0, "auto"))
         await self.page.next_picture()
+
+    async def test_warnings_reach_the_page(self):
+        """Those of the source, of each step, and of the elements behind the steps."""
+        other = Live("--elements", "cudahough high-threshold=5000 threshold=5000", TEST_PICTURE + " ! taginject "
+                     "tags=image-orientation=rotate-90 ! cudahog model=people display=false")
+        try:
+            async with Page(other) as page:
+                await page.until(lambda: "image-orientation=rotate-90" in " ".join(page.states[0]["notes"]))
+                await page.until(lambda: len(page.steps()[0]["notes"]) == 2)
+                for text, note in zip(("no gradient exceeds", "no line of a region"), page.steps()[0]["notes"]):
+                    self.assertIn(text, note)
+                self.assertEqual(await page.do("set", step=0, values={"threshold": 50}), "")
+                self.assertEqual(page.steps()[0]["notes"], [])
+        finally:
+            self.assertEqual(other.stop(), (0, ""))
+        chain = Chain("left", elements.steps_of(CATALOGUE, [], EDGES), print, print, lambda *_: None)
+        for number in range(9):
+            for text in f"number {number}", "again":
+                chain.on_message(Gst.Message.new_warning(chain.scaled, GLib.Error(text), ""))
+        self.assertEqual(sorted(chain.notes), ["again", "number 6", "number 7", "number 8"])
 
     async def test_steps_that_do_not_start_show_their_error(self):
         missing = {"element": "cudahog", "properties": {"model-location": str(folder / "none.yml")}}

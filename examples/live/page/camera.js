@@ -21,14 +21,15 @@ const clock = (seconds) => `${Math.floor(seconds / 60)}:${(seconds % 60).toFixed
 export function showState(newState) {
   state = newState;
   const both = Boolean(state.sides.right), error = state.error || state.sides.left.error || state.sides.right?.error;
+  const wrong = [error, ...state.notes, ...Object.values(state.sides).flatMap((its) => its.notes)].filter(Boolean).join('\n');
   find('#right').hidden = find('#left figcaption').hidden = !both;
   press('#compare', both);
   press('#pause', state.paused);
   find('#pause').textContent = state.paused ? 'Play' : 'Pause';
   find('#player').hidden = !state.file;
   find('#position').max = state.duration || 1;
-  if (find('#failure').textContent !== error) find('#failure').textContent = error;
-  find('#failure').hidden = !error;
+  if (find('#failure').textContent !== wrong) find('#failure').textContent = wrong;
+  find('#failure').hidden = !wrong;
   for (const [side, its] of Object.entries(state.sides)) showWaits(find(`#${side} .frame`), its.waits);
   showSteps(state);
   showTexts();

@@ -127,9 +127,10 @@ function showTile(state) {
     find('#connecting')?.remove();
     find('#wall').append(tile.link);
   }
-  const error = state.error || state.sides.left.error;
-  tile.error.textContent = error;
-  tile.error.hidden = !error;
+  const { error, notes, steps } = state.sides.left;
+  const wrong = [state.error || error, ...state.notes, ...notes, ...steps.flatMap((step) => step.notes)].filter(Boolean).join('\n');
+  tile.error.textContent = wrong;
+  tile.error.hidden = !wrong;
   showWaits(tile.frame, state.sides.left.waits);
 }
 

@@ -152,7 +152,7 @@ export function showSteps(newState) {
     cards = steps.map((step, number) => card(step, number, steps.length, of === before.of && number === added));
   }
   steps.forEach((step, number) => {
-    const said = errorStep === number ? error : step.note, news = said && cards[number].note.textContent !== said;
+    const said = errorStep === number ? error : step.notes.join('\n'), news = said && cards[number].note.textContent !== said;
     for (const [name, show] of cards[number].shows) show(step.values[name], news);
     cards[number].note.hidden = !said;
     if (cards[number].note.textContent !== said) cards[number].note.textContent = said;
