@@ -3,6 +3,7 @@
 #include "gst/meta/reading.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "gst/meta/tensor_shape.h"
@@ -38,6 +39,19 @@ guint64 id_in(const GstStructure *structure) {
     default:
       return 0;
   }
+}
+
+std::optional<TrackEstimate> estimate_in(const GstStructure *structure) {
+  constexpr double kMost = 1e9;
+  bool is_right = true;
+  const auto number = [&](const char *field) {
+    const double value = number_in(structure, field).value_or(std::numeric_limits<double>::infinity());
+    is_right = is_right && std::abs(value) <= kMost;
+    return value;
+  };
+  const TrackEstimate estimate{number("x"),      number("y"),          number("width"),
+                               number("height"), number("velocity-x"), number("velocity-y")};
+  return is_right && estimate.width > 0 && estimate.height > 0 ? std::optional(estimate) : std::nullopt;
 }
 
 }  // namespace
@@ -89,7 +103,8 @@ RegionReading reading_of(const GstVideoRegionOfInterestMeta &region) {
                         std::numeric_limits<double>::quiet_NaN(),
                         0,
                         nullptr,
-                        false};
+                        false,
+                        {}};
   bool has_detection = false, has_track = false;  // only the first parameter of a name counts
   for_each_param(region, [&](std::string_view name, const GstStructure *param) {
     if (name == "detection" && !std::exchange(has_detection, true)) {
@@ -100,6 +115,7 @@ RegionReading reading_of(const GstVideoRegionOfInterestMeta &region) {
       reading.track = id_in(param);
       gboolean predicted = FALSE;
       reading.predicted = gst_structure_get_boolean(param, "predicted", &predicted) && predicted;
+      reading.estimate = estimate_in(param);
     }
   });
   return reading;

@@ -56,6 +56,12 @@ ListReading<Item> list_in(GBytes *bytes) {
 
 // --- regions of interest ---
 
+// A box as a tracker estimates it, in pixels, and the velocity of its centre, in pixels a second. Its sides are
+// positive, and no number is beyond a thousand million.
+struct TrackEstimate {
+  double x, y, width, height, velocity_x, velocity_y;
+};
+
 struct RegionReading {
   const char *type;  // null if it has none
   // Negative for a region that begins left of the frame or above it. The fields of the meta are unsigned.
@@ -66,6 +72,8 @@ struct RegionReading {
   // The field "label" of the parameter "detection"; null if there is none. Valid as long as the meta.
   const char *label;
   bool predicted;  // the field "predicted" of the parameter "tracking"
+  // Its fields "x", "y", "width", "height", "velocity-x" and "velocity-y"; none if one is missing or no such number.
+  std::optional<TrackEstimate> estimate;
 };
 RegionReading reading_of(const GstVideoRegionOfInterestMeta &region);
 

@@ -12,9 +12,9 @@
  * boxes are assigned to predictions by their intersection over union.
  *
  * Each region whose track is confirmed gets the parameter `tracking`, a #GstStructure with the fields `id` (guint64,
- * from 1 on), `frames` (gint64, frame durations since the first box of the track), and `x`, `y`, `width`, `height`
- * (doubles): the box as the filter estimates it, which trembles less than the detector's. The region itself does not
- * change, nor does its own `id`, which is unique within the frame alone. A detection is related to a tracking item of
+ * from 1 on), `frames` (gint64, frame durations since the first box of the track), `x`, `y`, `width`, `height`
+ * (doubles): the box as the filter estimates it, which trembles less than the detector's; and `velocity-x`,
+ * `velocity-y` (doubles): that of its centre, in pixels a second. The region itself does not change, nor does its own `id`, which is unique within the frame alone. A detection is related to a tracking item of
  * GstAnalytics with the same id.
  *
  * The filter predicts over the time that passes between frames, so that tracks go on if frames are missing. On frames

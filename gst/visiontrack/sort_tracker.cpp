@@ -124,8 +124,10 @@ bool Track::is_too_old(const TrackerSettings &settings) const {
 
 namespace {
 
-Identity identity_of(const Track &track) {
-  return {track.id(), track.first_seen(), track.last_seen(), track.frames(), *track.box()};
+Identity identity_of(const Track &track, const Tick &tick) {
+  const double rate = static_cast<double>(GST_SECOND) / static_cast<double>(tick.duration);
+  return {track.id(),   track.first_seen(),        track.last_seen(),        track.frames(),
+          *track.box(), track.velocity_x() * rate, track.velocity_y() * rate};
 }
 
 }  // namespace
@@ -195,13 +197,13 @@ TrackedFrame SortTracker::next(const std::vector<TypedBox> &boxes, const Tracker
     Track &track = tracks_[static_cast<std::size_t>(own)];
     track.show(track.box() &&
                (track.hits_in_succession() >= settings.min_hits || frames_ <= settings.min_hits));
-    if (track.is_shown()) result.boxes.back() = identity_of(track);
+    if (track.is_shown()) result.boxes.back() = identity_of(track, tick);
   }
   std::erase_if(tracks_, [&](Track &track) {
     if (track.frames_without_box() == 0) return false;
     const bool is_sought = search.includes(track.type()), is_too_old = track.is_too_old(settings);
     if (is_sought) track.miss();
-    if (track.is_shown() && !is_too_old) result.predictions.push_back(identity_of(track));
+    if (track.is_shown() && !is_too_old) result.predictions.push_back(identity_of(track, tick));
     // If nobody looked for its type, a track that is too old is kept, but not beyond kMostSteps frames without a box.
     return is_too_old && (is_sought || track.frames_without_box() > kMostSteps);
   });

@@ -88,6 +88,9 @@ class Track {
   std::int64_t hits_in_succession() const { return hits_in_succession_; }
   std::int64_t frames() const { return frames_; }
   guint64 last_seen() const { return last_seen_; }
+  // The velocity of the centre, in pixels for each frame duration.
+  double velocity_x() const { return u_.velocity(); }
+  double velocity_y() const { return v_.velocity(); }
   // True if the track had a box with its identity in the last frame in which a detector looked for its type.
   bool is_shown() const { return is_shown_; }
   void show(bool shown) { is_shown_ = shown; }
@@ -105,11 +108,12 @@ class Track {
 
 // What the tracker tells of an object.
 struct Identity {
-  guint64 id;           // of the track; never used again
-  guint64 first_seen;   // the time of the track's first box, as it was given to next()
-  guint64 last_seen;    // the time of the track's last box
-  std::int64_t frames;  // frame durations since the first box
-  TypedBox box;         // as the filter estimates it
+  guint64 id;                     // of the track; never used again
+  guint64 first_seen;             // the time of the track's first box, as it was given to next()
+  guint64 last_seen;              // the time of the track's last box
+  std::int64_t frames;            // frame durations since the first box
+  TypedBox box;                   // as the filter estimates it
+  double velocity_x, velocity_y;  // of the box's centre, in pixels a second
 };
 
 // What detectors looked for in a frame.

@@ -275,6 +275,24 @@ TEST_F(CudaVisionTrackTime, frames_of_a_track_are_frame_durations) {
   }
 }
 
+// Somebody who walks at 75 pixels a second to the right and 25 up, seen at different rates, with frames missing where the caps tell the rate.
+TEST_F(CudaVisionTrackTime, velocity_is_in_pixels_a_second) {
+  for (const int rate : {10, 25, 50})
+    for (const int caps : {rate, 0}) {
+      TrackHarness track("min-hits=0", caps);
+      const GstStructure *tracking = nullptr;
+      Owned<GstBuffer> out;
+      for (int n = 0; n < 4 * rate; n += caps != 0 && n % 3 == 2 ? 2 : 1)
+        out = track.exchange_at(nth(n, rate), frame_with({{75.0 * n / rate, 400 - 25.0 * n / rate, 40, 80}}));
+      tracking = gst_video_region_of_interest_meta_get_param(regions_of(out)[0], "tracking");
+      double x = 0, y = 0;
+      ASSERT_TRUE(gst_structure_get(tracking, "velocity-x", G_TYPE_DOUBLE, &x, "velocity-y", G_TYPE_DOUBLE,
+                                    &y, nullptr));
+      EXPECT_NEAR(x, 75, 5) << rate;
+      EXPECT_NEAR(y, -25, 5) << rate;
+    }
+}
+
 // --- timestamps that go back ---
 
 TEST_F(CudaVisionTrackTime, timestamp_that_goes_back_ends_tracks) {

@@ -101,7 +101,7 @@ Tick StreamClock::next(GstClockTime pts, bool is_discont, bool reverse) {
   const bool announced = std::exchange(announced_, false) || turns || is_discont;
   Tick tick;
   if (recent_.empty()) tick.scale = update_duration();  // the caps may have changed
-  tick.time = tick.step = duration();
+  tick.time = tick.step = tick.duration = duration();
   const GstClockTime stray = std::exchange(stray_, GST_CLOCK_TIME_NONE);
   const bool in_doubt = GST_CLOCK_TIME_IS_VALID(stray);
   if (in_doubt) tick.place = is_known && !announced && follows(pts) ? Place::returns : Place::confirms;
@@ -116,7 +116,10 @@ Tick StreamClock::next(GstClockTime pts, bool is_discont, bool reverse) {
   const bool ahead = is_ahead(pts), is_next = follows(pts) && !turns && (ahead || !announced);
   const guint64 whole = distance(pts), counted = counted_, time = ahead && !turns ? uncounted(pts) : 0;
   tick.is_long = !recent_.empty() && time / 2 > longest();
-  if (is_next && ahead) learn(whole / (counted + 1)), tick.scale *= update_duration();
+  if (is_next && ahead) {
+    learn(whole / (counted + 1));
+    tick.scale *= update_duration(), tick.duration = duration();
+  }
   if (time > 0 && time <= kDay) {
     const guint64 frames = rounded_frames(whole, duration());
     tick.step = time;

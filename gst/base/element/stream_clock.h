@@ -25,8 +25,9 @@ struct Tick {
   GstClockTime pause = 0;  // if a jump is told: what it has left out, if it went forward by a day at most
   GstClockTime step = 0;   // `time`; of a stray frame and a jump that of the timestamps, or 0 if they go back
   int frames = 1;          // `step` in frame durations, rounded; at least 1
-  double scale = 1;        // how many old frame durations make a new one; 1 if the duration is unchanged
-  bool is_long = false;    // `step` is more than twice the longest of the last distances
+  GstClockTime duration = GST_SECOND / 30;  // of a frame
+  double scale = 1;      // how many old frame durations make a new one; 1 if the duration is unchanged
+  bool is_long = false;  // `step` is more than twice the longest of the last distances
 };
 
 // The most steps that are predicted for one frame, which bounds the time that the frame takes.

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "gst/base/results/analytics.h"
-#include "gst/meta/reading.h"
 
 namespace cudavision {
 namespace {
@@ -21,6 +20,7 @@ AttachedBox box_of(GstVideoRegionOfInterestMeta *meta) {
           .score = region.score,
           .track = region.track,
           .predicted = region.predicted,
+          .estimate = region.estimate,
           .region = meta,
           .detection = {},
           .label = region.label};
@@ -35,6 +35,7 @@ AttachedBox box_of(GstBuffer *buffer, const Detection &d) {
           .score = static_cast<double>(d.confidence),
           .track = track_of_detection(buffer, d.id),
           .predicted = false,
+          .estimate = {},
           .region = nullptr,
           .detection = d.id,
           .label = nullptr};

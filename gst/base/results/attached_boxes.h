@@ -10,6 +10,7 @@
 
 #include "cuda/common/image.h"
 #include "cuda/common/stop.h"
+#include "gst/meta/reading.h"
 
 namespace cudavision {
 
@@ -21,6 +22,7 @@ struct AttachedBox {
   double score = 0;                            // NaN if there is none
   guint64 track = 0;                           // the id of its track, or 0
   bool predicted = false;                      // a tracker's guess: no detector has looked at the frame
+  std::optional<TrackEstimate> estimate;       // by the tracker
   GstVideoRegionOfInterestMeta *region = nullptr;
   std::optional<guint> detection;  // its id in the relation meta
   const char *label = nullptr;     // a text about this one object, which lives as long as the meta; or null
