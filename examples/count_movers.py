@@ -3,7 +3,7 @@
 """Counts moving objects in a video, such as walking people: each group of neighbouring moving flow vectors is one.
 
   count_movers.py [SOURCE]
-  count_movers.py "filesrc location=vtest.avi ! decodebin"
+  count_movers.py vtest.avi
 
 Debian: python3-gi-cudavision
 """

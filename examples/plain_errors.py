@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Errors of pipelines as one line that says what to do. GStreamer's texts are in the user's language, so codes decide."""
 import os
+import pathlib
 import re
 import signal
 import sys
@@ -27,9 +28,14 @@ HELP = {
 }
 
 
+def source_of(text):
+    """The elements of a source: of a file, if the text names one, or the text itself. No character of a URI is special."""
+    return f"urisourcebin uri={pathlib.Path(text).absolute().as_uri()} ! decodebin" if os.path.isfile(text) else text
+
+
 def upright(source):
     """The elements of a source, with frames as they are to be shown: phones store portraits sideways, with a tag."""
-    return f"{source} ! videoconvert ! videoflip video-direction=auto"
+    return f"{source_of(source)} ! videoconvert ! videoflip video-direction=auto"
 
 
 def with_help(text, error):
@@ -40,14 +46,16 @@ def with_help(text, error):
 
 
 def no_source(source):
-    """Says how a file is written as a source, if the text begins with a file; otherwise ""."""
+    """Says what is wrong with a file, if the text begins with the name of one; otherwise ""."""
     first = source.partition(" ! ")[0].strip()
     if "=" in first or "://" in first or Gst.ElementFactory.find(first):
         return ""
     if os.path.isdir(first):
-        return f"{first} is a folder, not an element: name a file in it, as 'filesrc location=\"FILE\" ! decodebin'"
-    if os.path.lexists(first) or "/" in first or re.search(r"\w\.\w", first):
+        return f"{first}: this is a folder, name a file in it"
+    if os.path.lexists(first):
         return f"{first} is a file, not an element: write 'filesrc location=\"{first}\" ! decodebin'"
+    if "/" in first or re.search(r"\w\.\w", first):
+        return f"{first}: there is no such file"
     return ""
 
 

@@ -16,7 +16,7 @@ gi.require_version("Gst", "1.0")
 gi.require_version("GstApp", "1.0")
 gi.require_version("GstCudaVision", "1.0")
 from gi.repository import Gst, GstApp, GstCudaVision  # noqa: E402,F401
-from plain_errors import launch, text_of  # noqa: E402
+from plain_errors import launch, source_of, text_of  # noqa: E402
 
 ARRAY_TYPES = {"u8": "B", "u16": "H", "u32": "I", "i32": "i", "f32": "f"}
 
@@ -97,7 +97,7 @@ def run(pipeline):
 def main():
     Gst.init(None)
     described = sys.argv[1] if len(sys.argv) > 1 else "videotestsrc num-buffers=3 ! cudahistogram bins=16"
-    return run(launch(described + " ! appsink name=metas sync=false max-buffers=4"))
+    return run(launch(source_of(described) + " ! appsink name=metas sync=false max-buffers=4"))
 
 
 if __name__ == "__main__":

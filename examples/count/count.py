@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Counts people over lines and in zones: count.py SOURCE ZONES EVENTS
 
-Writes a line of JSON to the file EVENTS for each frame in which something happens, and prints a table as CSV: how
-often, in each minute, each line was crossed and each zone was entered and left.
+SOURCE is a file, or elements as for gst-launch-1.0. Writes a line of JSON to the file EVENTS for each frame in which
+something happens, and prints a table as CSV: how often, in each minute, each line was crossed and each zone was entered
+and left.
 
-  count.py "filesrc location=vtest.avi ! decodebin" street.json events.jsonl >minutes.csv
+  count.py vtest.avi street.json events.jsonl >minutes.csv
 """
 import collections
 import pathlib

@@ -3,7 +3,7 @@
 """Covers the people that are found in a video: their boxes become squares of one colour each.
 
   blur_people.py SOURCE SINK
-  blur_people.py "filesrc location=street.mp4 ! decodebin" "videoconvert ! jpegenc ! avimux ! filesink location=blurred.avi"
+  blur_people.py street.mp4 "videoconvert ! jpegenc ! avimux ! filesink location=blurred.avi"
 """
 from frames import Gst, GstCudaVision, arguments, launch, samples, text_of, upright
 

@@ -3,19 +3,19 @@
 """Prints how each person in a video moves: the mean of the optical flow in the box. PyTorch computes it on the device
 that holds the flow.
 
-  flow_torch.py "filesrc location=street.mp4 ! decodebin ! videoconvert"
+  flow_torch.py street.mp4
   flow_torch.py "filesrc location=street.mp4 ! qtdemux ! h264parse ! nvh264dec"     # only the means leave the GPU
 """
 try:
     import torch
 except ImportError as error:
     raise SystemExit(f"{error}: this program needs PyTorch (https://pytorch.org)") from None
-from frames import GstCudaVision, arguments, frames
+from frames import GstCudaVision, arguments, frames, source_of
 
 (source,) = arguments(1)
 ELEMENTS = "cudahog model=people display=false ! cudavisiontrack ! cudaopticalflow display=false"
 
-for number, buffer in enumerate(frames(f"{source} ! {ELEMENTS}")):
+for number, buffer in enumerate(frames(f"{source_of(source)} ! {ELEMENTS}")):
     meta = GstCudaVision.buffer_get_tensor_meta(buffer, "optical-flow")
     if meta is None:  # the first frame has none
         continue

@@ -12,7 +12,7 @@ from gi.repository import Gst, GstApp, GstCudaVision  # noqa: E402,F401
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 from one_file import read_nothing_else  # noqa: E402
-from plain_errors import launch, text_of, upright  # noqa: E402,F401
+from plain_errors import launch, source_of, text_of, upright  # noqa: E402,F401
 
 Gst.init(None)
 read_nothing_else()
@@ -21,8 +21,8 @@ read_nothing_else()
 def arguments(count):
     """The first `count` arguments of the program. If there are fewer, it ends and prints its usage."""
     if len(sys.argv) <= count:
-        raise SystemExit(f"{sys.modules['__main__'].__doc__.strip()}\n\nSOURCE: elements as for gst-launch-1.0, such as "
-                         '"filesrc location=in.mp4 ! decodebin"')
+        raise SystemExit(f"{sys.modules['__main__'].__doc__.strip()}\n\nSOURCE: a file, or elements as for gst-launch-1.0, "
+                         'such as "v4l2src"')
     return sys.argv[1 : count + 1]
 
 

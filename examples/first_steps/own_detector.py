@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tracks and draws the people whom a detector of OpenCV finds in every third frame: own_detector.py SOURCE SINK
 
-  own_detector.py "filesrc location=street.mp4 ! decodebin" "videoconvert ! autovideosink"
+  own_detector.py street.mp4 "videoconvert ! autovideosink"
 """
 try:
     import cv2

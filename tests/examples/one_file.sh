@@ -80,6 +80,7 @@ for file in "$root/asking"/{hls,id3,multipart,local,dash,smooth}.*; do
   pipeline="filesrc location=$file ! decodebin"
   nothing_shown "$python" "$examples/read_metas.py" "$pipeline ! videoconvert"
   nothing_shown "$python" "$examples/first_steps/lines.py" "$pipeline ! videoconvert"
+  nothing_shown "$python" "$examples/first_steps/lines.py" "$file"
 done
 # These two examples wait ten seconds for a frame.
 nothing_shown "$python" "$examples/vanishing_point.py" "$root/asking/hls.mp4"

@@ -78,15 +78,16 @@ for program in "${programs[@]}"; do
       ;;
   esac
   file="filesrc location=good.avi ! decodebin"
-  for bad in missing.mp4 good.avi; do
-    refuses "$bad is a file.*'filesrc location=\"$bad\" ! decodebin'" "$program" "$bad" "${rest[@]}"
-  done
-  refuses 'folder.mp4 is a folder' "$program" folder.mp4 "${rest[@]}"
+  refuses '^missing.mp4: there is no such file' "$program" missing.mp4 "${rest[@]}"
+  refuses '^folder.mp4: this is a folder' "$program" folder.mp4 "${rest[@]}"
+  refuses "good.avi is a file.*'filesrc location=\"good.avi\" ! decodebin'" "$program" "good.avi ! identity" "${rest[@]}"
   if [[ $program != first_steps/boxes.py ]]; then  # its model is missing, too, and named first
     refuses 'No such file "missing.mp4"' "$program" "filesrc location=missing.mp4 ! decodebin" "${rest[@]}"
     refuses '"folder.mp4"' "$program" "filesrc location=folder.mp4 ! decodebin" "${rest[@]}"
-    refuses 'typefind|decodebin' "$program" "filesrc location=text.mp4 ! decodebin" "${rest[@]}"
-    refuses 'Missing decoder|typefind|decodebin' "$program" "filesrc location=program.mp4 ! decodebin" "${rest[@]}"
+    for bad in text.mp4 program.mp4; do
+      refuses 'Missing decoder|typefind|decodebin' "$program" "filesrc location=$bad ! decodebin" "${rest[@]}"
+      refuses 'Missing decoder|typefind|decodebin' "$program" "$bad" "${rest[@]}"
+    done
     # What a pipeline of one's own does with sound is its own affair.
     [[ $program == read_metas.py ]] || refuses 'wavparse|decodebin|not-linked' "$program" "filesrc location=sound.wav ! decodebin" "${rest[@]}"
   fi
@@ -96,6 +97,13 @@ for program in "${programs[@]}"; do
 done
 
 source="filesrc location=good.avi ! decodebin"
+"$python" "$examples/first_steps/lines.py" "$source" >frames
+(($(wc -l <frames) == 5))
+for name in good.avi './a "b" ! fakesink \' $'no\xffutf8.avi' 'ü %20 #.AVI'; do
+  [[ -e $name ]] || cp good.avi "$name"
+  "$python" "$examples/first_steps/lines.py" "$name" | cmp - frames || { echo "not played: $name" >&2; failed=1; }
+done
+(($("$python" "$examples/read_metas.py" good.avi | wc -l) == 5))
 refuses 'missing.json' count/count.py "$source" missing.json events.jsonl
 refuses 'nowhere/events.jsonl' count/count.py "$source" "$examples/count/street.json" nowhere/events.jsonl
 refuses "'a' must be 2 numbers" first_steps/count_over_line.py "$source" a 1,2
