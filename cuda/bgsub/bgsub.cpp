@@ -26,6 +26,11 @@ Status validate(const BgsubParams &p) {
   return check_range("shadow-threshold", p.shadow_threshold, BgsubRanges::shadow_threshold);
 }
 
+double bgsub_rate(const BgsubParams &params, std::int64_t frames) {
+  if (params.learning_rate >= 0 && frames > 0) return params.learning_rate;
+  return 1.0 / static_cast<double>(std::min<std::int64_t>(2 * (frames + 1), params.history));
+}
+
 BgsubPicture bgsub_picture(ImageView<const std::uint8_t> luma) {
   return {.data = luma.data, .pitch_bytes = luma.pitch_bytes, .width = luma.width, .height = luma.height};
 }
@@ -109,11 +114,7 @@ Status Subtractor::begin_frame(const BgsubPicture &picture, ImageView<const std:
   CUDAVISION_TRY(check_size("the mask", mask, size_));
   if (kept.data != nullptr) CUDAVISION_TRY(check_size("the picture of what is kept", kept.size(), size_));
   if (params.learning_rate >= 1) restart();
-  const bool is_first = is_empty();
-  const double automatic =
-      1.0 / static_cast<double>(std::min<std::int64_t>(2 * (frames_ + 1), params.history));
-  *rules =
-      rules_of(params, params.learning_rate >= 0 && !is_first ? params.learning_rate : automatic, is_first);
+  *rules = rules_of(params, bgsub_rate(params, frames_), is_empty());
   return {};
 }
 

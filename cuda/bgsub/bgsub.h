@@ -73,6 +73,8 @@ struct BgsubParams {
 
 // Returns an error that names the parameter that is out of its range.
 Status validate(const BgsubParams &params);
+// The learning rate of the next frame of a model that has learnt so many frames.
+double bgsub_rate(const BgsubParams &params, std::int64_t frames);
 
 // A view of pixels: channel c of pixel (x, y) is the byte data[y * pitch_bytes + x * step_bytes + c].
 template <typename Byte>
@@ -150,8 +152,10 @@ class BackgroundSubtractor {
 
   // Forgets what was learnt: the next picture is the first one of a new model.
   virtual void restart() = 0;
+  // How many pictures were learnt since the model began.
+  virtual std::int64_t frames() const = 0;
   // Whether the next picture is the first one of a new model.
-  virtual bool is_empty() const = 0;
+  bool is_empty() const { return frames() == 0; }
 
   // Copies what was learnt to *state, which must stay valid until the stream is synchronised. CUDA: enqueues two
   // copies.

@@ -19,7 +19,7 @@ class Subtractor : public BackgroundSubtractor {
       : execution_(execution), size_(size), channels_(channels), mixtures_(mixtures) {}
   Status allocate();
   void restart() final { frames_ = 0; }
-  bool is_empty() const final { return frames_ == 0; }
+  std::int64_t frames() const final { return frames_; }
   Status fetch(BgsubState *state) const final;
   Status resume(const BgsubState &state) final;
 

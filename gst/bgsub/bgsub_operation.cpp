@@ -10,9 +10,11 @@
 
 #include "cuda/common/backends.h"
 #include "cuda/draw/draw.h"
+#include "gst/base/element/timing.h"
 #include "gst/base/frame/format.h"
 #include "gst/base/results/analytics.h"
 #include "gst/base/results/attach.h"
+#include "gst/base/results/frame_notes.h"
 #include "gst/meta/free_ids.h"
 
 namespace cudavision {
@@ -145,7 +147,27 @@ Status BgsubOperation::Model::save() const {
   return saved.save(*location, history);
 }
 
+double BgsubOperation::Model::rate(const BgsubSettings &settings, GstClockTime passed) const {
+  constexpr std::int64_t kLeastLearnt = 20;
+  BgsubParams own = settings;
+  // A model of the first frame alone would take a dark frame, or who stands there, for the background for ever.
+  if (own.learning_rate == 0 && subtractor->frames() < kLeastLearnt) own.learning_rate = -1;
+  const double least = light.least_rate(settings, passed);
+  return bgsub_rate(own, subtractor->frames()) < least ? least : own.learning_rate;
+}
+
+void BgsubOperation::Model::tell_of_light(bool is_blind, GstClockTime timestamp) {
+  if (is_blind == std::exchange(is_told_blind, is_blind)) return;
+  GstElement *element = state->element();
+  const GstClockTime running_time = to_running_time(GST_BASE_TRANSFORM(element)->segment, timestamp);
+  GstStructure *message = gst_structure_new("cudabgsub-light", "blind", G_TYPE_BOOLEAN,
+                                            static_cast<gboolean>(is_blind), "timestamp", G_TYPE_UINT64,
+                                            timestamp, "running-time", G_TYPE_UINT64, running_time, nullptr);
+  gst_element_post_message(element, gst_message_new_element(GST_OBJECT(element), message));
+}
+
 void BgsubOperation::Model::end() {
+  tell_of_light(false, GST_CLOCK_TIME_NONE);
   if (const Status status = catch_bad_alloc([this] { return save(); }); !status.ok())
     state->warn_once("save", status.text());
 }
@@ -167,9 +189,10 @@ ComponentList BgsubOperation::list() const {
 
 Status BgsubOperation::run(const Job &job) {
   // The model belongs to one place in the frame: if the region of interest moves, it starts anew.
-  if (std::exchange(model_->region, job.region) != job.region) model_->subtractor->restart();
+  if (std::exchange(model_->region, job.region) != job.region) model_->restart();
   model_->is_resumed = false, model_->history = settings_.history;
   is_first_ = model_->subtractor->is_empty();
+  passed_ = clock_.next(GST_BUFFER_PTS(job.buffer), false, false).time;
   ImageView<const std::uint8_t> kept{};
   CUDAVISION_TRY(find_kept(job, &kept));
   CUDAVISION_TRY(fit_list());
@@ -191,7 +214,9 @@ Status BgsubOperation::subtract(const Job &job, ImageView<const std::uint8_t> ke
   const BgsubPicture picture =
       channels_ == 3 ? BgsubPicture(bgsub_picture(job.frame, job.region)) : bgsub_picture(job.luma);
   const int scale = model_->scale;
-  if (scale == 1) return model_->subtractor->run(picture, kept, settings_, mask_.view(), job.input);
+  BgsubParams params = settings_;
+  params.learning_rate = model_->rate(settings_, passed_);
+  if (scale == 1) return model_->subtractor->run(picture, kept, params, mask_.view(), job.input);
   const BgsubPixels<std::uint8_t> reduced = pixels_of(reduced_.view(), channels_);
   CUDAVISION_TRY(reduce_picture(execution_, picture, scale, reduced, job.input));
   if (kept.data != nullptr) {  // a square is not learnt if one of its pixels is not
@@ -201,7 +226,7 @@ Status BgsubOperation::subtract(const Job &job, ImageView<const std::uint8_t> ke
         reduce_picture(execution_, bgsub_picture(kept), scale, pixels_of(reduced_kept_.view(), 1)));
     kept = reduced_kept_.view();
   }
-  CUDAVISION_TRY(model_->subtractor->run(reduced, kept, settings_, reduced_mask_.view()));
+  CUDAVISION_TRY(model_->subtractor->run(reduced, kept, params, reduced_mask_.view()));
   return enlarge_picture(execution_, bgsub_picture(reduced_mask_.view()), scale, pixels_of(mask_.view(), 1));
 }
 
@@ -262,20 +287,29 @@ double BgsubOperation::share() const {
   return found_.count_on_host().pixels / (static_cast<double>(region_.width) * region_.height);
 }
 
-bool BgsubOperation::knows_what_moves() const { return !is_first_ && !is_global_change(); }
+bool BgsubOperation::knows_what_moves() const { return !is_first_ && !model_->light.is_blind(); }
 
 int BgsubOperation::region_count() const {
   return knows_what_moves() ? std::min(found_.count_on_host().listed, settings_.max_regions) : 0;
 }
 
 Status BgsubOperation::finish(const Job &job) {
+  LightChange &light = model_->light;
+  if (!is_first_) light.take(share(), settings_, passed_);
+  model_->tell_of_light(light.is_blind(), GST_BUFFER_PTS(job.buffer));
+  if (light.is_blind()) attach_warning(job.buffer, state_.element(), "light-changed");
+  if (light.lasts_too_long())
+    state_.warn_once(
+        "light",
+        "More than max-motion of the picture moves for longer than blind-time: the camera moves, or "
+        "something large stands before it. What moves is told nevertheless");
   return knows_what_moves() ? attach_motion(job, found_.items_on_host(), region_count()) : Status();
 }
 
 void BgsubOperation::describe(GstStructure *message) {
   gst_structure_set(message, "moving", G_TYPE_DOUBLE, share(), "global-change", G_TYPE_BOOLEAN,
-                    static_cast<gboolean>(is_global_change()), "regions", G_TYPE_INT, region_count(), "found",
-                    G_TYPE_INT, found_.count_on_host().found, nullptr);
+                    static_cast<gboolean>(model_->light.is_blind()), "regions", G_TYPE_INT, region_count(),
+                    "found", G_TYPE_INT, found_.count_on_host().found, nullptr);
 }
 
 }  // namespace cudavision

@@ -14,9 +14,11 @@
 #include "cuda/inpaint/removal_mask.h"
 #include "cuda/morphology/morphology.h"
 #include "gst/base/element/element.h"
+#include "gst/base/element/stream_clock.h"
 #include "gst/base/results/tensor_pool.h"
 #include "gst/base/results/typed_regions.h"
 #include "gst/bgsub/bgsub_settings.h"
+#include "gst/bgsub/light_change.h"
 
 namespace cudavision {
 
@@ -38,11 +40,16 @@ class BgsubOperation final : public ElementOperation<BgsubSettings, BgsubFiles> 
   struct Model : LearntState {
     explicit Model(State *of_element) : state(of_element) {}
     void drop_history() override {
-      if (!is_resumed) subtractor->restart();
+      if (!is_resumed) restart();
     }
+    void restart() { subtractor->restart(), light.restart(); }
     // Writes the model to model-location, if that is set and a frame was learnt.
     void end() override;
     Status save() const;
+    // The learning rate of the next frame. passed: since the last frame.
+    double rate(const BgsubSettings &settings, GstClockTime passed) const;
+    // Posts a message if the element has become blind, or sees again.
+    void tell_of_light(bool is_blind, GstClockTime timestamp);
     // The contents of the file, except the state.
     SavedBackground described() const;
 
@@ -54,6 +61,8 @@ class BgsubOperation final : public ElementOperation<BgsubSettings, BgsubFiles> 
     Size size;
     int channels = 1, mixtures = 0, scale = 1, history = 0;
     bool is_resumed = false;  // read from a file, and no frame has come yet: drop_history() keeps it
+    LightChange light;
+    bool is_told_blind = false;  // by the last message of tell_of_light()
   };
 
   Reads reads() const override;
@@ -69,9 +78,7 @@ class BgsubOperation final : public ElementOperation<BgsubSettings, BgsubFiles> 
   Status write_background(const BgsubPixels<std::uint8_t> &background);
   Status draw(const Job &job, ImageView<const std::uint8_t> moving);
   ComponentList list() const;
-  // The share of the region that moves, and whether that is so much that the light must have changed.
-  double share() const;
-  bool is_global_change() const { return share() > settings_.max_motion; }
+  double share() const;  // of the region that moves
   // Whether regions are attached to the frame: not to the first one, nor if the light has changed. And how many.
   bool knows_what_moves() const;
   int region_count() const;
@@ -82,6 +89,8 @@ class BgsubOperation final : public ElementOperation<BgsubSettings, BgsubFiles> 
   int channels_ = 1;
   std::unique_ptr<Model> model_;
   bool is_first_ = false;  // the frame is the first one of the model: nothing is known of the background
+  StreamClock clock_;
+  GstClockTime passed_ = 0;  // since the last frame
   std::unique_ptr<MaskCleaner> cleaner_;
   std::unique_ptr<Components> components_;
   OwnedImage mask_, shown_;  // the mask of the model before it is cleaned; a picture to draw

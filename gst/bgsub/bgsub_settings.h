@@ -29,6 +29,7 @@ struct BgsubSettings : BgsubParams {
   int min_area = 200;       // pixels
   int max_regions = 16;
   double max_motion = 0.5;  // share of the pixels
+  double blind_time = 2;    // seconds
   std::optional<std::string> mask_location, ignore_type, model_location;
 
   friend bool operator==(const BgsubSettings &, const BgsubSettings &) = default;
@@ -42,7 +43,7 @@ struct BgsubSettings : BgsubParams {
 
 struct BgsubSettingsRanges {
   static constexpr Range<int> max_regions{0, kMaxComponents};
-  static constexpr Range<double> max_motion{0, 1};
+  static constexpr Range<double> max_motion{0, 1}, blind_time{0, 3600};
 };
 
 inline Status validate(const BgsubSettings &settings) {

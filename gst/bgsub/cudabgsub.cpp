@@ -12,9 +12,11 @@
  * The mask is cleaned: `open` removes what is small, and `close` fills gaps. Shadows do not count as motion. The
  * cleaned mask is attached as the tensor `foreground-mask`, `[rows][cols]`, u8. Each of its connected parts of at least
  * `min-area` pixels is attached as a #GstVideoRegionOfInterestMeta of the type `motion`, largest first; its structure
- * `motion` has the fields `area`, in pixels, and `share`, of the analysed region. In the first frame, and if more than
- * `max-motion` of the region moves because the light has changed, there are no regions. The message of a frame
- * (`post-messages=true`) has the fields `moving`, the share that moves, `global-change`, `regions` and `found`.
+ * `motion` has the fields `area`, in pixels, and `share`, of the analysed region. In the first frame, and for up to
+ * `blind-time` after more than `max-motion` of the region has moved because the light has changed, there are no
+ * regions. Element messages `cudabgsub-light` with the field `blind` tell the beginning and the end of that. The
+ * message of a frame (`post-messages=true`) has the fields `moving`, the share that moves, `global-change`, `regions`
+ * and `found`.
  *
  * With `model-location` the model is kept in a file from one run to the next.
  *
@@ -59,11 +61,11 @@ std::vector<Property<BgsubSettings>> model_properties() {
                            "Number of frames that the background is made of: the learning rate is 1 / "
                            "history, unless learning-rate is set"},
                           &S::history, R::history, kControllable),
-      real_property<S>(
-          {"learning-rate", "Learning rate",
-           "How much of the model comes from each frame (0 = learn nothing, 1 = start anew in each frame, "
-           "-1 = by history)"},
-          &S::learning_rate, R::learning_rate),
+      real_property<S>({"learning-rate", "Learning rate",
+                        "How much of the model comes from each frame (0 = learn nothing after the first 20 "
+                        "frames, 1 = start "
+                        "anew in each frame, -1 = by history)"},
+                       &S::learning_rate, R::learning_rate),
       real_property<S>(
           {"var-threshold", "Variance threshold",
            "A pixel moves if its squared distance to the background exceeds this many variances"},
@@ -118,6 +120,11 @@ std::vector<Property<BgsubSettings>> motion_properties() {
           {"max-motion", "Maximum motion",
            "If a larger share of the region of interest moves, the light has changed: there are no regions"},
           &S::max_motion, BgsubSettingsRanges::max_motion),
+      real_property<S>(
+          {"blind-time", "Blind time",
+           "Longest time without regions after a change of the light, in seconds; the new light is learnt in "
+           "half of it (0 = a change of the light is nothing special)"},
+          &S::blind_time, BgsubSettingsRanges::blind_time),
       string_property<S>({"mask-location", "Mask location",
                           "A PNG picture, scaled to the frame: where it is bright, nothing is learnt"},
                          &S::mask_location, Mutable::ready),

@@ -18,6 +18,7 @@
  *   nanoseconds), from its GstReferenceTimestampMeta with the caps `timestamp/x-unix` or `timestamp/x-ntp`. Without
  *   such a meta: with `wall-clock=true` the machine's time when the line is composed, otherwise the member is missing
  * * `width` and `height`: of the frame, in pixels
+ * * `warnings`: a list of texts, why results of the frame are missing or doubtful; missing if there are none
  * * `keypoints`: a list of `x`, `y` (pixels), `response`, `angle` (radians, or null if undefined); missing if
  *   no element looked for keypoints
  * * `lines`: a list of `rho` (pixels), `theta` (radians), `votes`, `x1`, `y1`, `x2`, `y2` (pixels); missing
@@ -83,6 +84,7 @@
 #include "gst/base/element/timing.h"
 #include "gst/base/frame/format.h"
 #include "gst/base/input/excerpt.h"
+#include "gst/base/results/frame_notes.h"
 #include "gst/base/results/zones_meta.h"
 #include "gst/visionjson/frame_json.h"
 #include "gst/visionjson/line_file.h"
@@ -299,7 +301,7 @@ struct JsonElement {
   static void init(GstCudaVisionJson *json) { gst_base_transform_set_passthrough(&json->parent, TRUE); }
   static void cancel(GstCudaVisionJson *json, bool cancelled) { json->state->file.cancel(cancelled); }
   static void extend(GstBaseTransformClass *klass) {
-    register_zones_meta();  // else GStreamer drops those of frames from other processes
+    register_zones_meta(), register_frame_notes();  // else GStreamer drops those of other processes
     klass->transform_caps = GST_DEBUG_FUNCPTR(transform_caps);
     klass->decide_allocation = GST_DEBUG_FUNCPTR(decide_allocation);
     klass->prepare_output_buffer = GST_DEBUG_FUNCPTR(prepare_output_buffer);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cuda/common/standard_arithmetic.h"
+#include "gst/base/results/frame_notes.h"
 #include "gst/base/results/tensor_list.h"
 #include "gst/base/results/zones_meta.h"
 #include "gst/meta/reading.h"
@@ -175,6 +176,15 @@ void append_zones(std::string *text, GstBuffer *buffer, const char *list, const 
   if (begun) text->push_back(']');
 }
 
+void append_warnings(std::string *text, GstBuffer *buffer) {
+  std::string warnings = "[";
+  for_each_warning(buffer, [&](const std::string &warning) {
+    append_item(&warnings, warning,
+                [](std::string *out, const std::string &own) { append_string(out, own.c_str()); });
+  });
+  if (warnings.size() > 1) text->append(",\"warnings\":").append(warnings).append("]");
+}
+
 }  // namespace
 
 const char *append_frame(std::string *text, const FrameFacts &facts, GstBuffer *buffer, TensorStyle *style,
@@ -182,6 +192,7 @@ const char *append_frame(std::string *text, const FrameFacts &facts, GstBuffer *
   const StandardArithmetic standard_arithmetic;
   const char *unreadable = nullptr;
   append_facts(text, facts);
+  append_warnings(text, buffer);
   append_lists<GstCudaVisionKeypoint, GstCudaVisionKeypointsMeta>(
       text, buffer, "keypoints", GST_CUDA_VISION_KEYPOINTS_META_API_TYPE, append_keypoint, stop, &unreadable);
   append_lists<GstCudaVisionLine, GstCudaVisionLinesMeta>(

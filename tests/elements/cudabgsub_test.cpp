@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(, CudaBgsubFormat, testing::ValuesIn(kFormats),
 
 TEST_P(CudaBgsubFormat, the_mask_equals_opencv) {
   for (const Size size : {Size{1, 1}, {3, 5}, {64, 33}}) {
-    Harness bgsub("cudabgsub output=mask open=0 close=0");
+    Harness bgsub("cudabgsub blind-time=0 output=mask open=0 close=0");
     const auto peer = cv::createBackgroundSubtractorMOG2();
     for (int i = 0; i < 12; ++i) {
       VideoFrame frame(GetParam(), size, i % 5 == 4 ? 9 : 7);  // another scene now and then
@@ -118,7 +118,8 @@ TEST_P(CudaBgsubFormat, the_mask_equals_opencv) {
 
 TEST_P(CudaBgsubFormat, only_the_region_is_analysed_and_drawn) {
   const Part part{6, 4, 30, 20};
-  Harness bgsub("cudabgsub output=mask open=0 close=0 roi-x=6 roi-y=4 roi-width=30 roi-height=20");
+  Harness bgsub(
+      "cudabgsub blind-time=0 output=mask open=0 close=0 roi-x=6 roi-y=4 roi-width=30 roi-height=20");
   const auto peer = cv::createBackgroundSubtractorMOG2();
   for (int i = 0; i < 6; ++i) {
     const VideoFrame frame = scene(GetParam(), {50, 40}, {4 * i, 10, 9, 9});
@@ -173,7 +174,7 @@ TEST_F(CudaBgsub, regions_are_the_largest_parts_in_coordinates_of_the_frame) {
   const Size size{100, 60};
   Harness bgsub(
       "cudabgsub display=false open=0 close=0 min-area=20 roi-x=10 roi-y=5 roi-width=80 roi-height=50");
-  learn(&bgsub, "GRAY8", size);
+  learn(&bgsub, "GRAY8", size, 20);
   VideoFrame frame = scene("GRAY8", size, {20, 10, 10, 10});
   for (const Region square : {Region{40, 10, 12, 12}, Region{60, 20, 5, 4}, Region{70, 40, 4, 4}}) {
     const VideoFrame with = scene("GRAY8", size, square);
@@ -216,7 +217,11 @@ struct Report {
   int regions = -1, found = -1;
 };
 Report report_of(GstElement *element) {
-  const Owned<GstMessage> message = take_message(element, GST_MESSAGE_ELEMENT);
+  const auto is_other = [](const Owned<GstMessage> &m) {
+    return m && !gst_structure_has_name(gst_message_get_structure(m.get()), "cudabgsub");
+  };
+  Owned<GstMessage> message = take_message(element, GST_MESSAGE_ELEMENT);
+  while (is_other(message)) message = take_message(element, GST_MESSAGE_ELEMENT);
   Report report;
   if (!message) return report;
   const GstStructure *s = gst_message_get_structure(message.get());
@@ -308,7 +313,7 @@ TEST_F(CudaBgsub, scale_works_on_means_of_squares) {
   for (const char *format : {"NV12", "RGB"})
     for (const auto &[scale, side] : {std::pair{"1/2", 2}, {"1/4", 4}}) {
       SCOPED_TRACE(std::string(format) + " " + scale);
-      Harness bgsub(std::string("cudabgsub output=mask open=0 close=0 scale=") + scale);
+      Harness bgsub(std::string("cudabgsub blind-time=0 output=mask open=0 close=0 scale=") + scale);
       const auto peer = cv::createBackgroundSubtractorMOG2();
       const int width = (size.width + side - 1) / side, height = (size.height + side - 1) / side;
       for (int i = 0; i < 8; ++i) {
@@ -779,7 +784,8 @@ TEST_F(CudaBgsub, properties_have_the_defaults_of_opencv) {
 TEST_F(CudaBgsub, properties_of_the_model_reach_it) {
   const Size size{64, 33};
   Harness bgsub(
-      "cudabgsub output=mask open=0 close=0 history=7 var-threshold=9 shadow-value=60 shadow-threshold=0.7 "
+      "cudabgsub blind-time=0 output=mask open=0 close=0 history=7 var-threshold=9 shadow-value=60 "
+      "shadow-threshold=0.7 "
       "mixtures=3 "
       "background-ratio=0.8 var-threshold-gen=4 var-init=20 var-min=5 var-max=40 complexity-reduction=0.2");
   const auto peer = cv::createBackgroundSubtractorMOG2(7, 9);

@@ -47,6 +47,29 @@ TEST_F(CudaVisionJson, frame_without_results_is_this_text) {
             R"("regions":[],"tensors":[]})");
 }
 
+// A warning is a custom meta, with which any program may do anything.
+TEST_F(CudaVisionJson, warnings_of_elements_are_told) {
+  JsonHarness json;
+  const auto add = [](GstBuffer *buffer, const char *fields) {
+    GstStructure *note =
+        gst_custom_meta_get_structure(gst_buffer_add_custom_meta(buffer, "GstCudaVisionNoteMeta"));
+    GstStructure *own = gst_structure_from_string(fields, nullptr);
+    for (const char *name : {"element", "warning"})
+      if (const GValue *value = gst_structure_get_value(own, name); value != nullptr)
+        gst_structure_set_value(note, name, value);
+    gst_structure_free(own);
+  };
+  Owned<GstBuffer> buffer = frame();
+  add(buffer.get(), "note,element=(string)cudahog,warning=(string)turned");
+  add(buffer.get(), "note,element=(string)\"a \\\"quoted\\\" name\",warning=(string)x");
+  for (const char *hostile : {"note", "note,element=(string)y", "note,element=(int)1,warning=(string)z"})
+    add(buffer.get(), hostile);
+  EXPECT_EQ(json.line_of(std::move(buffer)),
+            R"({"frame":0,"pts":0,"running-time":0,"width":640,"height":480,)"
+            R"("warnings":["cudahog: turned","a \"quoted\" name: x"],"regions":[],"tensors":[]})");
+  EXPECT_FALSE(json.json_of(frame()).has("warnings"));
+}
+
 TEST_F(CudaVisionJson, members_are_in_their_order) {
   JsonHarness json("source=door");
   const Json line = json.json_of(example_frame());

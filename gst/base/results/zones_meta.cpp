@@ -4,6 +4,8 @@
 
 #include <gst/video/gstvideometa.h>
 
+#include "gst/base/results/custom_meta.h"
+
 namespace cudavision {
 namespace {
 
@@ -48,13 +50,7 @@ GstStructure *attach_zones(GstBuffer *buffer) {
 }
 
 void for_each_zones(GstBuffer *buffer, const std::function<void(const GstStructure &)> &visit) {
-  const GstMetaInfo *info = gst_meta_get_info(kName);
-  if (info == nullptr || !gst_meta_info_is_custom(info)) return;
-  gpointer state = nullptr;
-  while (GstMeta *meta = gst_buffer_iterate_meta_filtered(buffer, &state, info->api))
-    if (const GstStructure *structure =
-            gst_custom_meta_get_structure(reinterpret_cast<GstCustomMeta *>(meta)))
-      visit(*structure);
+  for_each_custom_meta(buffer, kName, visit);
 }
 
 guint count_in(const GstStructure &structure, const char *list) {

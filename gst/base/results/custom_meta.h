@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Reads the custom metas of a frame. Any program may attach or change such a meta, so readers must expect any content.
+#pragma once
+
+#include <gst/gst.h>
+
+namespace cudavision {
+
+// Calls visit with the structure of each custom meta of this name.
+template <typename Visit>
+void for_each_custom_meta(GstBuffer *buffer, const char *name, const Visit &visit) {
+  const GstMetaInfo *info = gst_meta_get_info(name);
+  if (info == nullptr || !gst_meta_info_is_custom(info)) return;
+  gpointer state = nullptr;
+  while (GstMeta *meta = gst_buffer_iterate_meta_filtered(buffer, &state, info->api))
+    if (const GstStructure *structure =
+            gst_custom_meta_get_structure(reinterpret_cast<GstCustomMeta *>(meta)))
+      visit(*structure);
+}
+
+}  // namespace cudavision

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The custom meta with the notes of elements about a frame.
+#include "gst/base/results/frame_notes.h"
+
+#include <gst/video/gstvideometa.h>
+
+#include "gst/base/results/custom_meta.h"
+
+namespace cudavision {
+namespace {
+
+constexpr const char *kName = "GstCudaVisionNoteMeta";
+
+// Returns the structure of a new note; null if there is no memory.
+GstStructure *attach_note(GstBuffer *buffer) {
+  register_frame_notes();
+  GstCustomMeta *meta = gst_buffer_add_custom_meta(buffer, kName);
+  return meta != nullptr ? gst_custom_meta_get_structure(meta) : nullptr;
+}
+
+}  // namespace
+
+void register_frame_notes() {
+  static const bool registered = [] {
+    static const gchar *tags[] = {GST_META_TAG_VIDEO_STR, nullptr};  // a note has no position in the picture
+    return gst_meta_get_info(kName) != nullptr ||
+           gst_meta_register_custom(kName, tags, nullptr, nullptr, nullptr) != nullptr;
+  }();
+  (void)registered;
+}
+
+void attach_warning(GstBuffer *buffer, GstElement *element, const char *code) {
+  const GstElementFactory *factory = gst_element_get_factory(element);  // null after g_object_new
+  const char *name = factory != nullptr ? GST_OBJECT_NAME(factory) : G_OBJECT_TYPE_NAME(element);
+  if (GstStructure *note = attach_note(buffer); note != nullptr)
+    gst_structure_set(note, "element", G_TYPE_STRING, name, "warning", G_TYPE_STRING, code, nullptr);
+}
+
+void for_each_warning(GstBuffer *buffer, const std::function<void(const std::string &)> &visit) {
+  for_each_custom_meta(buffer, kName, [&](const GstStructure &note) {
+    const char *element = gst_structure_get_string(&note, "element"),
+               *code = gst_structure_get_string(&note, "warning");
+    if (element != nullptr && code != nullptr) visit(std::string(element) + ": " + code);
+  });
+}
+
+}  // namespace cudavision
