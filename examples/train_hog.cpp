@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Trains a model for cudahog: the element computes descriptors, OpenCV trains a linear support vector machine.
 //
-// train_hog POSITIVES NEGATIVES MODEL [WIDTHxHEIGHT]    64x128 by default, 2048 per side at most
-//   train_hog --people MODEL                              writes OpenCV's people detector instead
+// train_hog POSITIVES NEGATIVES MODEL [WIDTHxHEIGHT [X,Y,WIDTH,HEIGHT]]
+//   train_hog --people MODEL    writes OpenCV's people detector instead
 //
 // POSITIVES: a folder of pictures that each show the object and are scaled to the window. NEGATIVES: a folder
 // of pictures without the object, from which windows at many positions are used. Every fifth picture of both
 // is held out for measuring precision and recall. MODEL: a .yml or .xml file for cudahog's model-location.
+// WIDTHxHEIGHT: of the window in pixels, 64x128 by default, 2048 per side at most. X,Y,WIDTH,HEIGHT: the part of the
+// window that an object fills, in shares of the window's width and height, all of it by default; cudahog's boxes show
+// this part.
 //
 // To build it:
 //   c++ -std=c++17 train_hog.cpp -o train_hog -I/usr/include/opencv4
@@ -197,25 +200,39 @@ void print_quality(const std::vector<float> &model, const Samples &samples) {
               objects > 0 ? double(found) / objects : 0.0);
 }
 
-void save(const std::vector<float> &model, cv::Size window, const std::string &file) {
-  cv::HOGDescriptor hog(window, {2 * kCell, 2 * kCell}, {kCell, kCell}, {kCell, kCell}, 9);
-  hog.gammaCorrection = true;
-  hog.setSVMDetector(model);
-  hog.save(file);
+// Writes the members that cv::HOGDescriptor::save writes, and objectPart and minScale for cudahog.
+void save(const std::vector<float> &model, cv::Size window, const std::vector<double> &object,
+          double min_scale, const std::string &file) {
+  const cv::HOGDescriptor hog(window, {2 * kCell, 2 * kCell}, {kCell, kCell}, {kCell, kCell}, 9);
+  cv::FileStorage storage(file, cv::FileStorage::WRITE);
+  if (!storage.isOpened()) throw std::runtime_error(file + ": cannot be written");
+  storage << "hog"
+          << "{"
+          << "winSize" << hog.winSize << "blockSize" << hog.blockSize << "blockStride" << hog.blockStride
+          << "cellSize" << hog.cellSize << "nbins" << hog.nbins << "derivAperture" << hog.derivAperture
+          << "winSigma" << hog.winSigma << "histogramNormType" << int(hog.histogramNormType)
+          << "L2HysThreshold" << hog.L2HysThreshold << "gammaCorrection" << 1 << "nlevels" << hog.nlevels
+          << "signedGradient" << 0 << "objectPart" << object << "minScale" << min_scale << "SVMDetector"
+          << model << "}";
   std::printf("%s: %zu weights for windows of %dx%d\n", file.c_str(), model.size() - 1, window.width,
               window.height);
 }
 
 int run(int argc, char **argv) {
   if (argc == 3 && std::strcmp(argv[1], "--people") == 0) {
-    save(cv::HOGDescriptor::getDefaultPeopleDetector(), {64, 128}, argv[2]);
+    save(cv::HOGDescriptor::getDefaultPeopleDetector(), {64, 128}, {0.25, 0.125, 0.5, 0.75}, 2.0 / 3,
+         argv[2]);
     return 0;
   }
   cv::Size window(64, 128);
-  if (argc < 4 || argc > 5 ||
-      (argc == 5 && std::sscanf(argv[4], "%dx%d", &window.width, &window.height) != 2)) {
+  std::vector<double> object{0, 0, 1, 1};
+  if (argc < 4 || argc > 6 ||
+      (argc >= 5 && std::sscanf(argv[4], "%dx%d", &window.width, &window.height) != 2) ||
+      (argc == 6 &&
+       std::sscanf(argv[5], "%lf,%lf,%lf,%lf", &object[0], &object[1], &object[2], &object[3]) != 4)) {
     std::fprintf(stderr,
-                 "usage: train_hog POSITIVES NEGATIVES MODEL [WIDTHxHEIGHT] | train_hog --people MODEL\n");
+                 "usage: train_hog POSITIVES NEGATIVES MODEL [WIDTHxHEIGHT [X,Y,WIDTH,HEIGHT]]\n"
+                 "       train_hog --people MODEL\n");
     return 2;
   }
   if (window.width < 2 * kCell || window.height < 2 * kCell || window.width % kCell != 0 ||
@@ -236,7 +253,7 @@ int run(int argc, char **argv) {
   if (others == 0) throw std::runtime_error(std::string(argv[2]) + ": no picture holds a window");
   const std::vector<float> model = train(collection.training);
   print_quality(model, collection.held_out);
-  save(model, window, argv[3]);
+  save(model, window, object, 1, argv[3]);
   return 0;
 }
 

@@ -20,7 +20,7 @@ struct BytePlanes {
 };
 
 // The picture at one scale. Without taps (interpolation coefficients, resize_taps() in hog_detector_plan.h) it is the
-// planes; with taps, its rows are downscaled from the planes when they are needed.
+// planes; with taps, its rows are scaled from the planes when they are needed.
 struct ScaledPicture {
   BytePlanes planes;
   Size size;
@@ -46,7 +46,7 @@ class BlockScratch {
   // The ring buffer of sum_row(), aligned so that no histogram lies across two cache lines.
   float *ring();
 
-  Array<std::uint8_t> bytes_;     // a row of a downscaled picture
+  Array<std::uint8_t> bytes_;     // a row of a scaled picture
   Array<std::uint16_t> columns_;  // scratch memory of resize_row()
   std::ptrdiff_t row_ = 0;        // elements of a padded row
   Array<float> colors_;           // [kColorRows][3][row_]

@@ -30,7 +30,7 @@ struct DeviceLevel {
   int taps_x, taps_y;           // the indices of its first taps in the array of all taps
   int windows_x, window_count;  // windows in a row, and in total
   // The index of its first thread block in the launch of each of the four kernels that call level_of_block().
-  int first_downscale_block, first_tile_block, first_product_block, first_score_block;
+  int first_scale_block, first_tile_block, first_product_block, first_score_block;
 };
 
 // Returns the scale that thread block `block` of a launch works on. first: the member with the first blocks of this
@@ -76,13 +76,13 @@ __device__ bool has_work(const Search &search, const DeviceLevel &level, const N
   return __any_sync(kFullWarp, is_needed);
 }
 
-// --- downscaled pictures ---
+// --- scaled pictures ---
 
 // A pixel: one byte, or, with three channels, a word with B in the lowest byte, then G and R.
 template <int kChannels>
 using PixelType = std::conditional_t<kChannels == 1, std::uint8_t, std::uint32_t>;
 
-// Reads the pixels of a downscaled picture, channels in the order B, G, R.
+// Reads the pixels of a scaled picture, channels in the order B, G, R.
 template <int kChannels>
 struct LevelSource {
   static constexpr int channels = kChannels;
@@ -104,7 +104,7 @@ struct LevelSource {
   }
 };
 
-// Packs the three channels of each pixel of a frame into a word, because downscale_kernel loads four pixels for each
+// Packs the three channels of each pixel of a frame into a word, because scale_kernel loads four pixels for each
 // pixel that it computes. blockIdx.y: the row.
 constexpr int kPackedPixels = 4;  // pixels per thread
 static __global__ void __launch_bounds__(kLineThreads)
@@ -125,7 +125,7 @@ static __global__ void __launch_bounds__(kLineThreads)
 }
 
 template <int kChannels>
-struct DownscaleTask {
+struct ScaleTask {
   std::conditional_t<kChannels == 1, FrameSource<1>, LevelSource<3>> source;
   Size size;  // of the source
   const DeviceLevel *levels;
@@ -152,10 +152,10 @@ __device__ void blend(unsigned a, unsigned b, unsigned weights, int (&sums)[kCha
 // Loads the four source pixels between which a pixel is interpolated. Pixels beyond the last row or column have the
 // weight 0, but are loaded, too: the packed picture has memory behind it for this purpose; with one channel, the source
 // is the caller's frame, of which the last row or column is loaded again.
-__device__ inline void load_square(const DownscaleTask<3> &task, int x, int y, unsigned (&pixels)[4]) {
+__device__ inline void load_square(const ScaleTask<3> &task, int x, int y, unsigned (&pixels)[4]) {
   task.source.square(x, y, pixels);
 }
-__device__ inline void load_square(const DownscaleTask<1> &task, int x, int y, unsigned (&pixels)[4]) {
+__device__ inline void load_square(const ScaleTask<1> &task, int x, int y, unsigned (&pixels)[4]) {
   const int right = min(x + 1, task.size.width - 1), below = min(y + 1, task.size.height - 1);
   pixels[0] = task.source.pixel(x, y), pixels[1] = task.source.pixel(right, y);
   pixels[2] = task.source.pixel(x, below), pixels[3] = task.source.pixel(right, below);
@@ -179,28 +179,26 @@ __device__ unsigned interpolated(const unsigned (&pixels)[4], unsigned weights_x
 
 // A thread block computes a tile of a scale; a thread computes kLinePixels pixels of a column, and so needs one tap (a
 // source index and a weight) along x. All lanes of a warp need the same taps along y: each loads one of them.
-constexpr Size kDownscaleTile{64, 64};
-constexpr int kLinePixels = kDownscaleTile.width * kDownscaleTile.height / kLineThreads;
-static_assert(32 % kLinePixels == 0 && kDownscaleTile.width % 32 == 0);
-CUDAVISION_HOST_DEVICE inline int downscale_tiles_x(int width) {
-  return divide_up(width, kDownscaleTile.width);
-}
+constexpr Size kScaleTile{64, 64};
+constexpr int kLinePixels = kScaleTile.width * kScaleTile.height / kLineThreads;
+static_assert(32 % kLinePixels == 0 && kScaleTile.width % 32 == 0);
+CUDAVISION_HOST_DEVICE inline int scale_tiles_x(int width) { return divide_up(width, kScaleTile.width); }
 
 template <int kChannels>
 static __global__ void __launch_bounds__(kLineThreads,
                                          resident_blocks(kLineThreads, kCompilesForHopper ? 6 : 4))
-    downscale_kernel(DownscaleTask<kChannels> task) {
+    scale_kernel(ScaleTask<kChannels> task) {
   constexpr int kAtOnce = 4;  // pixels whose loads are issued before the first result is used
   let_next_kernel_start();
   const DeviceLevel &level = level_of_block(task.levels, task.level_count, static_cast<int>(blockIdx.x),
-                                            &DeviceLevel::first_downscale_block);
-  const int width = level.picture.width, height = level.picture.height, tiles_x = downscale_tiles_x(width),
-            tile = static_cast<int>(blockIdx.x) - level.first_downscale_block, tile_y = tile / tiles_x,
+                                            &DeviceLevel::first_scale_block);
+  const int width = level.picture.width, height = level.picture.height, tiles_x = scale_tiles_x(width),
+            tile = static_cast<int>(blockIdx.x) - level.first_scale_block, tile_y = tile / tiles_x,
             thread = static_cast<int>(threadIdx.x);
-  const int x = (tile - tile_y * tiles_x) * kDownscaleTile.width + thread % kDownscaleTile.width,
-            first_y = tile_y * kDownscaleTile.height + thread / kDownscaleTile.width * kLinePixels;
-  const Region pixels_of_tile{(tile - tile_y * tiles_x) * kDownscaleTile.width,
-                              tile_y * kDownscaleTile.height, kDownscaleTile.width, kDownscaleTile.height};
+  const int x = (tile - tile_y * tiles_x) * kScaleTile.width + thread % kScaleTile.width,
+            first_y = tile_y * kScaleTile.height + thread / kScaleTile.width * kLinePixels;
+  const Region pixels_of_tile{(tile - tile_y * tiles_x) * kScaleTile.width, tile_y * kScaleTile.height,
+                              kScaleTile.width, kScaleTile.height};
   if (!has_work(task.search, level, [&](const Region &windows) {
         const GridSteps &grid = task.search.grid;
         return overlap(pixels_of_tile, pixels_of_blocks(grid, blocks_of_windows(grid, windows)));

@@ -44,15 +44,15 @@ std::vector<HogBox> group_hits(const std::vector<HogBox> &hits, int threshold) {
   return boxes;
 }
 
-std::vector<HogBox> best_hits(std::vector<HogBox> hits, int threshold) {
+std::vector<HogBox> best_hits(std::vector<HogBox> hits, const HogThresholds &thresholds) {
   std::stable_sort(hits.begin(), hits.end(),
                    [](const HogBox &a, const HogBox &b) { return a.score > b.score; });
   std::vector<HogBox> boxes;
   while (!hits.empty()) {
-    const HogBox best = hits.front();
-    if (static_cast<int>(std::erase_if(hits, [&](const HogBox &hit) { return overlap(best, hit); })) >
-        threshold)
-      boxes.push_back(best);
+    const HogBox best = hits.front(), object = part_of(thresholds.object, best);
+    const auto overlapping = std::erase_if(
+        hits, [&](const HogBox &hit) { return overlap(object, part_of(thresholds.object, hit)); });
+    if (static_cast<int>(overlapping) > thresholds.group) boxes.push_back(best);
   }
   return boxes;
 }

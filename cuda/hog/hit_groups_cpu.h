@@ -14,6 +14,6 @@ namespace cudavision::hog {
 std::vector<HogBox> group_hits(const std::vector<HogBox> &hits, int threshold);
 
 // The best hits of the groups of more than `threshold` hits, by non-maximum suppression (HogGrouping::best).
-std::vector<HogBox> best_hits(std::vector<HogBox> hits, int threshold);
+std::vector<HogBox> best_hits(std::vector<HogBox> hits, const HogThresholds &thresholds);
 
 }  // namespace cudavision::hog

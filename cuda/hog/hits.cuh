@@ -201,9 +201,7 @@ __device__ inline void list_groups(const HitTask &task, int count, GroupMemory *
     int place = 0;
     for (int j = 0; j < kept; ++j)
       place += shared->left_out[j] == 0 && task.groups[shared->kept[j]].first < group.first;
-    HogBox box = box_of_group(group);
-    (void)clip_box(task.picture, &box);  // never empty: all hits of the group begin in the picture
-    task.list.boxes[place] = box;
+    task.list.boxes[place] = cut_box(task.thresholds.part_of_box(), task.picture, box_of_group(group));
     atomicAdd(&shared->listed, 1);
   }
   __syncthreads();
@@ -212,11 +210,8 @@ __device__ inline void list_groups(const HitTask &task, int count, GroupMemory *
 // Writes the boxes of all hits, without grouping. found: see begin_groups().
 __device__ inline void list_all_hits(const HitTask &task, int count, int found) {
   if (threadIdx.x == 0) *task.list.count = {count, found};
-  for (int i = static_cast<int>(threadIdx.x); i < count; i += kLineThreads) {
-    HogBox box = task.hits[i];
-    (void)clip_box(task.picture, &box);  // never empty: windows begin in the picture
-    task.list.boxes[i] = box;
-  }
+  for (int i = static_cast<int>(threadIdx.x); i < count; i += kLineThreads)
+    task.list.boxes[i] = cut_box(task.thresholds.part_of_box(), task.picture, task.hits[i]);
 }
 
 // Whether a window is searched. Called by all threads of a block.
@@ -311,19 +306,19 @@ static __global__ void __launch_bounds__(kLineThreads) suppress_hits_kernel(HitT
     __syncthreads();
     const unsigned long long key = shared.best;
     if (key == 0) break;
-    HogBox box = task.hits[~static_cast<unsigned>(key)];
+    const HogBox box = task.hits[~static_cast<unsigned>(key)], object = part_of(task.thresholds.object, box);
     int overlapping = 0;
     for (unsigned bits = left; bits != 0; bits &= bits - 1) {
       const int own = __ffs(static_cast<int>(bits)) - 1;
-      if (!overlap(box, task.hits[thread + kLineThreads * own])) continue;
+      if (!overlap(object, part_of(task.thresholds.object, task.hits[thread + kLineThreads * own]))) continue;
       left &= ~(1u << own);
       ++overlapping;
     }
     if (overlapping > 0) atomicAdd(&shared.overlapping, overlapping);
     __syncthreads();
     if (thread == 0) {
-      (void)clip_box(task.picture, &box);  // never empty: windows begin in the picture
-      if (shared.overlapping > task.thresholds.group) task.list.boxes[shared.listed++] = box;
+      if (shared.overlapping > task.thresholds.group)
+        task.list.boxes[shared.listed++] = cut_box(task.thresholds.part_of_box(), task.picture, box);
       shared.best = 0, shared.overlapping = 0;
     }
     __syncthreads();

@@ -41,7 +41,14 @@ Status validate(const HogModel &model) {
   for (std::size_t i = 0; i < count; ++i)
     if (!std::isfinite(model.weights[i]))
       return invalid_argument("weight " + std::to_string(i) + " is not finite");
-  return std::isfinite(model.bias) ? Status() : invalid_argument("the bias is not finite");
+  if (!std::isfinite(model.bias)) return invalid_argument("the bias is not finite");
+  const HogPart &part = model.object;
+  const auto is_inside = [](double first, double share) {
+    return first >= 0 && share > 0 && first + share <= 1;
+  };
+  if (!is_inside(part.x, part.width) || !is_inside(part.y, part.height))
+    return invalid_argument("the part of the window that an object fills does not lie in the window");
+  return check_range("the smallest scale", model.min_scale, HogDetectorRanges::min_scale);
 }
 
 Status validate(const HogSearch &s) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The CUDA backend of the detector: kernels that process all scales at once. pack_kernel copies a colour
-// picture to words, downscale_kernel computes the downscaled pictures, make_level_blocks_kernel their blocks,
+// picture to words, scale_kernel computes the scaled pictures, make_level_blocks_kernel their blocks,
 // multiply_rows_kernel the products of blocks and weights, find_hits_kernel the scores and the hits, and
 // group_hits_kernel or suppress_hits_kernel the boxes.
 #include <cuda_runtime.h>
@@ -91,7 +91,7 @@ class HogDetectorCuda final : public HogDetector {
     return CUDAVISION_CHECK_CUDA(cudaMemsetAsync(pixels->data(), 0, pixels_ * sizeof(T), execution_.stream));
   }
 
-  // Also allocates, and sets to 0, a row and a pixel behind the last pixel: downscale_kernel reads them, with weight 0.
+  // Also allocates, and sets to 0, a row and a pixel behind the last pixel: scale_kernel reads them, with weight 0.
   Status allocate_packed() {
     const auto width = static_cast<std::size_t>(size_.width), height = static_cast<std::size_t>(size_.height);
     const std::size_t pixels = width * height, behind = width + 1;
@@ -157,11 +157,10 @@ class HogDetectorCuda final : public HogDetector {
       d.taps_y = add_taps(size_.height, level.size.height);
       d.windows_x = level.windows.width;
       d.window_count = level.windows.width * level.windows.height;
-      d.first_downscale_block = downscale_grid_, d.first_tile_block = tile_grid_;
+      d.first_scale_block = scale_grid_, d.first_tile_block = tile_grid_;
       d.first_product_block = product_grid_, d.first_score_block = score_grid_;
       const int pixel_count = level.size.width * level.size.height;
-      downscale_grid_ +=
-          downscale_tiles_x(level.size.width) * divide_up(level.size.height, kDownscaleTile.height);
+      scale_grid_ += scale_tiles_x(level.size.width) * divide_up(level.size.height, kScaleTile.height);
       tile_grid_ += d.picture.tiles_x * divide_up(blocks.rows, tiles_.rows);
       product_grid_ += divide_up(position_count, kProductPositions);
       score_grid_ += divide_up(d.window_count, kLineThreads);
@@ -208,18 +207,17 @@ class HogDetectorCuda final : public HogDetector {
   }
 
   template <int kChannels>
-  Status make_blocks(const decltype(DownscaleTask<kChannels>::source) &source,
+  Status make_blocks(const decltype(ScaleTask<kChannels>::source) &source,
                      PixelType<kChannels> *pixels) const {
-    const DownscaleTask<kChannels> downscale{.source = source,
-                                             .size = size_,
-                                             .levels = levels_.data(),
-                                             .level_count = level_count(),
-                                             .taps = taps_.data(),
-                                             .pixels = pixels,
-                                             .search = search_};
-    CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("downscale_kernel", downscale_kernel<kChannels>,
-                                         grid_of(downscale_grid_), dim3(kLineThreads), execution_.stream,
-                                         downscale));
+    const ScaleTask<kChannels> scale{.source = source,
+                                     .size = size_,
+                                     .levels = levels_.data(),
+                                     .level_count = level_count(),
+                                     .taps = taps_.data(),
+                                     .pixels = pixels,
+                                     .search = search_};
+    CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("scale_kernel", scale_kernel<kChannels>, grid_of(scale_grid_),
+                                         dim3(kLineThreads), execution_.stream, scale));
     const LevelBlocksTask<kChannels> task{.levels = levels_.data(),
                                           .level_count = level_count(),
                                           .pixels = pixels,
@@ -299,7 +297,7 @@ class HogDetectorCuda final : public HogDetector {
   void (*products_kernel_)(ProductTask) = nullptr;
   std::size_t products_bytes_ = 0;  // the shared memory of products_kernel_
   // The number of thread blocks of each kernel.
-  int downscale_grid_ = 0, tile_grid_ = 0, product_grid_ = 0, score_grid_ = 0;
+  int scale_grid_ = 0, tile_grid_ = 0, product_grid_ = 0, score_grid_ = 0;
   // The sizes of the arrays of all scales.
   std::size_t pixels_ = 0, numbers_ = 0, positions_ = 0, windows_ = 0;
 
@@ -311,8 +309,8 @@ class HogDetectorCuda final : public HogDetector {
   DeviceBuffer<std::int32_t> taps_;
   DeviceBuffer<float4> model_;
 
-  DeviceBuffer<std::uint8_t> gray_;             // the downscaled pictures, if they have one channel
-  DeviceBuffer<std::uint32_t> packed_, color_;  // with three channels, the picture and the downscaled ones
+  DeviceBuffer<std::uint8_t> gray_;             // the scaled pictures, if they have one channel
+  DeviceBuffer<std::uint32_t> packed_, color_;  // with three channels, the picture and the scaled ones
   DeviceBuffer<float> blocks_, products_, scores_;
   DeviceBuffer<int> block_hits_;
   DeviceBuffer<unsigned> done_, parents_;

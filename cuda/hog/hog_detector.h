@@ -3,8 +3,9 @@
 //
 // N. Dalal and B. Triggs, "Histograms of Oriented Gradients for Human Detection", CVPR 2005. With the variant
 // opencv it finds what cv::HOGDescriptor::detectMultiScale of OpenCV 4.6 finds: the scales are the same, the
-// downscaled pictures are the same bytes, scores agree to 1e-4, and if the hits are the same, so are the
-// boxes and their order (that of OpenCV with one thread).
+// scaled pictures are the same bytes (those of cv::resize with INTER_LINEAR_EXACT), scores agree to 1e-4, and if the
+// hits are the same, so are the boxes and their order (that of OpenCV with one thread). OpenCV does not search enlarged
+// pictures, and its boxes are whole windows.
 //
 // Both backends give the same boxes and the same bits of their scores.
 #pragma once
@@ -23,6 +24,13 @@ constexpr std::size_t kMaxHogWeights = std::size_t{1} << 25;  // weights of a mo
 constexpr int kMaxHogLevels = 256;                            // scales
 constexpr int kMaxHogHits = 4096;                             // windows whose score reaches the threshold
 
+// A part of a rectangle, in shares of its width and height.
+struct HogPart {
+  double x = 0, y = 0, width = 1, height = 1;
+
+  friend bool operator==(const HogPart &, const HogPart &) = default;
+};
+
 // A linear model. The score of a window is the scalar product of its blocks' descriptors and the weights,
 // plus the bias.
 struct HogModel {
@@ -32,6 +40,8 @@ struct HogModel {
   // In column-major order of the window's blocks: the blocks of the first column from top to bottom, then the next one.
   std::vector<float> weights;
   float bias = 0;
+  HogPart object = {};   // the part of the window that an object fills
+  double min_scale = 1;  // the scale from which on objects are usually searched
 };
 // The number of weights of a window of this size. Fails if the parameters are invalid, if the window is not a
 // block plus whole strides, and if there would be more than kMaxHogWeights.
@@ -40,12 +50,14 @@ Status hog_weight_count(const HogParams &params, Size window, std::size_t *count
 // weight or the bias is not finite.
 Status validate(const HogModel &model);
 
-// The pictures are downscaled by scale_step^i, i = 0, 1, ..., as long as they hold a window and i is less
-// than HogModel::levels. Only those scales are searched that lie between min_scale and max_scale.
+// The scales are first * scale_step^i, i = 0, 1, ..., where `first` is the smaller one of 1 and min_scale, as long as
+// the picture that is scaled down by that holds a window, and i is less than HogModel::levels. At scales below 1 the
+// picture is enlarged, by the same bilinear interpolation. Only those scales are searched that lie between min_scale
+// and max_scale, and at which no side of the picture has more than kMaxSide pixels.
 struct HogSearch {
-  double scale_step = 1.05;             // ratio of neighbouring scales; 1: only the scale 1
+  double scale_step = 1.05;             // ratio of neighbouring scales; 1: only the first one
   double min_scale = 1, max_scale = 0;  // max_scale is at least min_scale, or 0 for no limit
-  int win_stride = 8;  // distance between neighbouring windows in pixels of the downscaled picture
+  int win_stride = 8;  // distance between neighbouring windows in pixels of the scaled picture
 
   friend bool operator==(const HogSearch &, const HogSearch &) = default;
 };
@@ -58,8 +70,9 @@ double hog_score_bound(const HogModel &model);
 
 enum class HogGrouping {
   mean,  // similar hits form a group, as in cv::HOGDescriptor::groupRectangles; its box is their mean
-  // Non-maximum suppression: the best hit and all hits that overlap it, with an intersection over union of at least
-  // 0.3, form a group, then the best of the remaining hits does so, and so on. The box of a group is its best hit.
+  // Non-maximum suppression: the best hit and all hits that overlap it form a group, then the best of the remaining
+  // hits does so, and so on. The box of a group is its best hit. Hits overlap if the objects in their windows do
+  // (HogModel::object), with an intersection over union of at least 0.2: windows of neighbours overlap by much more.
   best
 };
 // The parameters that can differ from frame to frame.
@@ -67,17 +80,20 @@ struct HogThresholds {
   double hit = 0;  // a window is a hit if its score is at least this
   int group = 2;   // a group of more hits than this gives a box; 0 with mean: every hit is a box
   HogGrouping grouping = HogGrouping::mean;
+  HogPart object = {};        // the part of a window that the object fills
+  bool whole_windows = true;  // boxes are windows; otherwise that part of windows, or of their means
 
   CUDAVISION_HOST_DEVICE constexpr bool list_all_hits() const {
     return group == 0 && grouping == HogGrouping::mean;
   }
+  CUDAVISION_HOST_DEVICE constexpr HogPart part_of_box() const { return whole_windows ? HogPart() : object; }
   friend bool operator==(const HogThresholds &, const HogThresholds &) = default;
 };
 
 struct HogDetectorRanges {
   static constexpr Range<int> window_side{1, kMaxHogWindowSide};  // pixels
   static constexpr Range<int> levels{1, kMaxHogLevels};
-  static constexpr Range<double> scale_step{1, 10}, min_scale{1, 16384}, max_scale{0, 16384};
+  static constexpr Range<double> scale_step{1, 10}, min_scale{0.25, 16384}, max_scale{0, 16384};
   static constexpr Range<int> win_stride{1, 512};  // pixels
   // The ranges of the element's properties; run() accepts every value.
   static constexpr Range<double> hit_threshold{-1000, 1000};
@@ -111,7 +127,7 @@ class HogDetector {
   // are ordered by the first hits of their groups; with HogGrouping::best, by descending score and then by the order of
   // the hits.
   // places: a window is searched if its centre lies in a region. At scale s, along x, this means that x / s <= column +
-  // window.width / 2 < (x + width) / s, where `column` is the window's first column in the downscaled picture; the same
+  // window.width / 2 < (x + width) / s, where `column` is the window's first column in the scaled picture; the same
   // rule holds along y. The windows are those of the whole picture's grid, and have the same scores as in a search
   // everywhere. Only the blocks of these windows are computed (CUDA: the tiles that hold them).
   // CUDA: enqueues five kernels for all scales together, one fewer without grouping and one more for three channels, or

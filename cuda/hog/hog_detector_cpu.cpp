@@ -164,9 +164,9 @@ class HogDetectorCpu final : public HogDetector {
     std::vector<HogBox> boxes = thresholds.list_all_hits() ? hits_
                                 : thresholds.grouping == HogGrouping::mean
                                     ? group_hits(hits_, thresholds.group)
-                                    : best_hits(hits_, thresholds.group);
-    std::erase_if(boxes, [this](HogBox &box) { return !clip_box(size_, &box); });
-    std::copy(boxes.begin(), boxes.end(), list.boxes);
+                                    : best_hits(hits_, thresholds);
+    std::transform(boxes.begin(), boxes.end(), list.boxes,
+                   [&](const HogBox &box) { return cut_box(thresholds.part_of_box(), size_, box); });
     *list.count = {static_cast<int>(boxes.size()), hit_count};
     return {};
   }
@@ -178,7 +178,14 @@ class HogDetectorCpu final : public HogDetector {
   };
 
   Scratch make_scratch() const {
-    return {BlockScratch(rows_.rules(), size_), Array<float>(longest_ + 2 * kRowPadding)};
+    return {BlockScratch(rows_.rules(), largest_size()), Array<float>(longest_ + 2 * kRowPadding)};
+  }
+
+  // The size of the largest picture: the first scale's, if that is enlarged.
+  Size largest_size() const {
+    if (plan_.levels.empty()) return size_;
+    const Size first = plan_.levels[0].size;
+    return {std::max(size_.width, first.width), std::max(size_.height, first.height)};
   }
 
   static std::ptrdiff_t plane_stride_of(const Level &level) {
@@ -285,9 +292,9 @@ class HogDetectorCpu final : public HogDetector {
       return;
     }
     for (std::size_t i = 0; i < scale.before; ++i) progress_[i].scores.wait();
-    const bool downscaled = !scale.taps_x.empty();
-    const ScaledPicture picture{planes, scale.level->size, downscaled ? scale.taps_x.data() : nullptr,
-                                downscaled ? scale.taps_y.data() : nullptr};
+    const bool is_scaled = !scale.taps_x.empty();
+    const ScaledPicture picture{planes, scale.level->size, is_scaled ? scale.taps_x.data() : nullptr,
+                                is_scaled ? scale.taps_y.data() : nullptr};
     rows_.compute(picture, part, scratch.blocks, scale.output);
     progress.blocks.finish_one();
   }

@@ -2,6 +2,7 @@
 // The plan of a detection.
 #include "cuda/hog/hog_detector_plan.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -10,7 +11,7 @@
 namespace cudavision::hog {
 namespace {
 
-Size downscaled(Size size, double scale) {
+Size scaled(Size size, double scale) {
   return {round_even(size.width / scale), round_even(size.height / scale)};
 }
 
@@ -31,11 +32,12 @@ DetectionPlan make_detection_plan(Size size, const HogModel &model, const HogSea
                .block_step = {stride.width / grid.width, stride.height / grid.height},
                .blocks_per_window = {(model.window.width - block.width) / stride.width + 1,
                                      (model.window.height - block.height) / stride.height + 1}};
-  double scale = 1;
+  double scale = std::min(1.0, search.min_scale);
   for (int i = 0; i < model.levels; ++i, scale *= search.scale_step) {
-    const Size at = downscaled(size, scale);
+    const Size at = scaled(size, scale);
     if (at.width < model.window.width || at.height < model.window.height) break;
-    if (scale >= search.min_scale && (search.max_scale == 0 || scale <= search.max_scale)) {
+    const bool fits = at.width <= kMaxSide && at.height <= kMaxSide;
+    if (fits && scale >= search.min_scale && (search.max_scale == 0 || scale <= search.max_scale)) {
       Level level{scale, at, {}, {}};
       level.windows = {(at.width - model.window.width) / search.win_stride + 1,
                        (at.height - model.window.height) / search.win_stride + 1};

@@ -14,7 +14,7 @@ namespace cudavision::hog {
 // One scale of the picture.
 struct Level {
   double scale;
-  Size size;        // the downscaled picture in pixels
+  Size size;        // the scaled picture in pixels
   HogShape blocks;  // the grid from the first to the last block of all windows
   Size windows;     // the number of windows in a row and in a column
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The arithmetic that both backends of the detector share: the taps of the downscaling, the boxes of windows,
+// The arithmetic that both backends of the detector share: the taps of the scaling, the boxes of windows,
 // and the grouping of hits.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace cudavision::hog {
 
-// --- downscaling: a tap is an element of resize_taps() (hog_detector_plan.h) ---
+// --- scaling: a tap is an element of resize_taps() (hog_detector_plan.h) ---
 
 CUDAVISION_HOST_DEVICE constexpr int first_of_tap(std::int32_t tap) { return tap >> 9; }
 CUDAVISION_HOST_DEVICE constexpr int weight_of_tap(std::int32_t tap) { return tap & 511; }
@@ -36,7 +36,7 @@ struct Interval {
   int first, end;
 };
 // The windows along one axis whose centres lie in the pixels [begin, end) of the picture. window, win_stride: the
-// length and the distance of windows, in pixels of the downscaled picture. count: the number of windows.
+// length and the distance of windows, in pixels of the scaled picture. count: the number of windows.
 CUDAVISION_HOST_DEVICE inline Interval windows_between(double scale, int begin, int end, int window,
                                                        int win_stride, int count) {
   const auto first_from = [&](int edge) {
@@ -122,23 +122,39 @@ CUDAVISION_HOST_DEVICE inline bool gives_way(const HogBox &box, int count, const
 
 // --- non-maximum suppression ---
 
-// Whether the intersection of a and b is at least 0.3 of their union.
+// The part of a box.
+CUDAVISION_HOST_DEVICE inline HogBox part_of(const HogPart &part, HogBox box) {
+  const auto cut = [](double first, double share, int *begin, int *length) {
+    const int left = *begin + round_even(first * *length),
+              right = *begin + round_even((first + share) * *length);
+    *begin = left, *length = right - left;
+  };
+  cut(part.x, part.width, &box.x, &box.width);
+  cut(part.y, part.height, &box.y, &box.height);
+  return box;
+}
+
+// Whether the intersection of a and b is at least a fifth of their union.
 CUDAVISION_HOST_DEVICE inline bool overlap(const HogBox &a, const HogBox &b) {
   const int left = a.x > b.x ? a.x : b.x, top = a.y > b.y ? a.y : b.y;
   const int right = a.x + a.width < b.x + b.width ? a.x + a.width : b.x + b.width;
   const int bottom = a.y + a.height < b.y + b.height ? a.y + a.height : b.y + b.height;
   if (right <= left || bottom <= top) return false;
   const auto area = [](int width, int height) { return std::int64_t{width} * height; };
-  return 13 * area(right - left, bottom - top) >= 3 * (area(a.width, a.height) + area(b.width, b.height));
+  return 6 * area(right - left, bottom - top) >= area(a.width, a.height) + area(b.width, b.height);
 }
 
-// Clips the box to the picture. Returns false if nothing is left.
-CUDAVISION_HOST_DEVICE inline bool clip_box(Size picture, HogBox *box) {
-  const int right = box->x + box->width, bottom = box->y + box->height;
-  box->x = box->x > 0 ? box->x : 0, box->y = box->y > 0 ? box->y : 0;
-  box->width = (right < picture.width ? right : picture.width) - box->x;
-  box->height = (bottom < picture.height ? bottom : picture.height) - box->y;
-  return box->width > 0 && box->height > 0;
+// Cuts the box to that part of it and to the picture. At least a pixel is left: windows begin in the picture.
+CUDAVISION_HOST_DEVICE inline HogBox cut_box(const HogPart &part, Size picture, const HogBox &window) {
+  HogBox box = part_of(part, window);
+  const auto clip = [](int side, int *begin, int *length) {
+    const int end = *begin + *length < side ? *begin + *length : side;
+    *begin = *begin < 0 ? 0 : *begin < side ? *begin : side - 1;
+    *length = end > *begin ? end - *begin : 1;
+  };
+  clip(picture.width, &box.x, &box.width);
+  clip(picture.height, &box.y, &box.height);
+  return box;
 }
 
 }  // namespace cudavision::hog

@@ -64,7 +64,7 @@ struct Products {
 // weight_stride + k], over k in [0, length) and, for each k, over all columns. The sum is made first, in this order.
 void add_products(const Products &products, int count, float *scores);
 
-// Computes a row of a downscaled picture, as cv::INTER_LINEAR_EXACT does. above, below: the two source rows that the
+// Computes a row of a scaled picture, as cv::INTER_LINEAR_EXACT does. above, below: the two source rows that the
 // result is interpolated from. weight (0 to 256): the weight of `below`. taps: source column and weight of each of the
 // `count` output columns (resize_taps() in hog_detector_plan.h); they lie in the source columns [begin, end). columns:
 // scratch memory of end + 1 elements. above, below and columns need no padding.

@@ -65,12 +65,12 @@ GType norm_type() {
 }
 
 GType model_type() {
-  return enum_type(
-      "GstCudaVisionHogModel",
-      {{HogModelName::none, "The model in model-location; no model if that is empty", "none"},
-       {HogModelName::people,
-        "People who stand or walk, seen as a whole, from 64x128 pixels on: OpenCV's default people detector",
-        "people"}});
+  return enum_type("GstCudaVisionHogModel",
+                   {{HogModelName::none, "The model in model-location; no model if that is empty", "none"},
+                    {HogModelName::people,
+                     "People who stand or walk, seen as a whole, from 64 pixels of height on: OpenCV's "
+                     "default people detector",
+                     "people"}});
 }
 
 GType group_method_type() {
@@ -80,9 +80,15 @@ GType group_method_type() {
         "The mean of a group of hits of similar position and size, as in cv::HOGDescriptor::groupRectangles",
         "mean"},
        {HogGrouping::best,
-        "The hit with the best score of those that overlap it (non-maximum suppression, intersection over "
-        "union 0.3)",
+        "The hit with the best score of those that overlap it (non-maximum suppression: the objects have "
+        "an intersection over union of at least 0.2)",
         "best"}});
+}
+
+GType boxes_type() {
+  return enum_type("GstCudaVisionHogBoxes",
+                   {{HogBoxes::object, "The part that the object fills, if the model says which", "object"},
+                    {HogBoxes::window, "The whole window, as OpenCV's boxes", "window"}});
 }
 
 // Until `descriptor` is set, its value depends on whether there is a model.
@@ -144,9 +150,10 @@ std::vector<Property<HogSettings>> search_properties() {
                        &S::scale_step, Ranges::scale_step, Mutable::playing),
       real_property<S>(
           {"min-scale", "Minimum scale",
-           "Size of the smallest objects to detect, as a multiple of the model's window (at most "
-           "max-scale)"},
-          &S::min_scale, Ranges::min_scale, Mutable::playing),
+           "Size of the smallest objects to detect, as a multiple of the model's window, from 0.25 to "
+           "max-scale; below 1, frames are enlarged (0 = that of the model: 2/3 for model=people, otherwise "
+           "1)"},
+          &S::min_scale, 0, Ranges::min_scale.most, Mutable::playing),
       real_property<S>(
           {"max-scale", "Maximum scale",
            "Size of the largest objects to detect, as a multiple of the model's window (0 = no limit; "
@@ -165,6 +172,7 @@ std::vector<Property<HogSettings>> search_properties() {
           &S::group_threshold, Ranges::group_threshold, Mutable::controllable),
       enum_property<S>({"group-method", "Group method", "The box of overlapping hits"}, group_method_type(),
                        &S::group_method),
+      enum_property<S>({"boxes", "Boxes", "The part of a window that a box shows"}, boxes_type(), &S::boxes),
       roi_type_property<S>()};
 }
 

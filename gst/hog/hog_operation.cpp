@@ -95,7 +95,8 @@ Status HogOperation::follow_params() {
 }
 
 Status HogOperation::prepare_detector() {
-  const HogSearch search = settings_.search();
+  HogSearch search = settings_.search(model()->min_scale);
+  if (search.max_scale > 0) search.min_scale = std::min(search.min_scale, search.max_scale);
   if (detector_ && search == search_) return {};
   detector_.reset();
   if (found_.capacity() == 0) {  // found_ is allocated last: if it exists, all three do
@@ -191,7 +192,7 @@ Status HogOperation::detect(const Job &job, const HogPicture &picture) {
     state_.warn_once("futile", futility());
     judged_ = settings_;
   }
-  CUDAVISION_TRY(detector_->run(picture, settings_.thresholds(), list(), gate_.places()));
+  CUDAVISION_TRY(detector_->run(picture, settings_.thresholds(model()->object), list(), gate_.places()));
   if (job.draw) CUDAVISION_TRY(draw_boxes(job));
   return found_.fetch(execution_);
 }

@@ -16,6 +16,9 @@ namespace cudavision {
 // A model that is part of the plugin.
 enum class HogModelName { none, people };
 
+// The part of a window that a box shows.
+enum class HogBoxes { object, window };
+
 struct HogSettings {
   // The parameters of the blocks, unless the model (people, or a file in OpenCV's format) brings its own. cell_size and
   // block_stride are in pixels, block_size in cells.
@@ -29,11 +32,12 @@ struct HogSettings {
   std::optional<std::string> model_location;
   int win_width = 64, win_height = 128;  // the window of a plain text model in pixels
   std::optional<std::string> label = "person";
-  double scale_step = 1.05, min_scale = 1, max_scale = 0;
+  double scale_step = 1.05, min_scale = 0, max_scale = 0;  // min_scale 0: that of the model
   int win_stride = 8;
   double hit_threshold = 0;
   int group_threshold = 2;
-  HogGrouping group_method = HogGrouping::mean;
+  HogGrouping group_method = HogGrouping::best;
+  HogBoxes boxes = HogBoxes::object;
   std::optional<std::string> roi_type;
   ColorText color = "lime";
   bool labels = true;
@@ -52,8 +56,12 @@ struct HogSettings {
     p.norm = norm;
     return p;
   }
-  HogSearch search() const { return {scale_step, min_scale, max_scale, win_stride}; }
-  HogThresholds thresholds() const { return {hit_threshold, group_threshold, group_method}; }
+  HogSearch search(double min_scale_of_model) const {
+    return {scale_step, min_scale > 0 ? min_scale : min_scale_of_model, max_scale, win_stride};
+  }
+  HogThresholds thresholds(const HogPart &object) const {
+    return {hit_threshold, group_threshold, group_method, object, boxes == HogBoxes::window};
+  }
   bool has_file() const { return model_location && !model_location->empty(); }
   bool has_model() const { return has_file() || model != HogModelName::none; }
 };
@@ -63,7 +71,8 @@ inline Status validate(const HogSettings &settings) {
   CUDAVISION_TRY(validate(settings.params()));
   if (settings.has_file() && settings.model != HogModelName::none)
     return invalid_argument("model and model-location are both set: a frame is searched with one model");
-  return validate(settings.search());
+  // With min-scale 0, the search begins at max-scale if that is less than the scale of the model.
+  return validate(settings.search(HogDetectorRanges::min_scale.least));
 }
 
 }  // namespace cudavision

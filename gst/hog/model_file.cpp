@@ -148,6 +148,12 @@ Status interpret(const hog::ModelFields &fields, HogModel *model) {
   // Older versions of OpenCV do not write signedGradient.
   if (read.find("signedGradient") != nullptr)
     made.params.signed_gradient = read.number("signedGradient") != 0;
+  // Two members that OpenCV neither writes nor reads.
+  if (read.find("objectPart") != nullptr) {
+    const std::vector<double> part = read.numbers("objectPart", 4);
+    made.object = {part[0], part[1], part[2], part[3]};
+  }
+  if (read.find("minScale") != nullptr) made.min_scale = read.number("minScale");
   const int norm = read.whole("histogramNormType");
   CUDAVISION_TRY(read.status());
   if (norm != 0)

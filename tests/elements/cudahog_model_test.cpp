@@ -36,7 +36,7 @@ std::string replaced(std::string text, const std::string &from, const std::strin
 }
 
 Boxes found(const std::string &location, const VideoFrame &frame, const std::string &properties = {}) {
-  Harness hog("cudahog display=false group-threshold=0 win-stride=4 " + properties +
+  Harness hog("cudahog display=false group-method=mean group-threshold=0 win-stride=4 " + properties +
               " model-location=" + location);
   return boxes_from(&hog, frame);
 }
@@ -84,7 +84,8 @@ TEST_F(CudaHogModel, people_are_those_of_opencv) {
   for (const char *format : {"RGB", "GRAY8"}) {
     const VideoFrame frame(format, {90, 150}, 6);
     Harness hog(
-        "cudahog model=people display=false group-threshold=0 hit-threshold=-100 bins=3 cell-size=16");
+        "cudahog model=people boxes=window min-scale=1 group-method=mean display=false group-threshold=0 "
+        "hit-threshold=-100 bins=3 cell-size=16");
     const Boxes expected = opencv_boxes(mat_of(frame), opencv, 8, 0, -100);
     EXPECT_GT(expected.size(), 10u);
     EXPECT_TRUE(same_boxes(boxes_from(&hog, frame), expected)) << format;
@@ -103,8 +104,46 @@ TEST_F(CudaHogModel, people_on_a_video_are_those_of_opencv) {
   opencv.setSVMDetector(cv::HOGDescriptor::getDefaultPeopleDetector());
   const Boxes expected = opencv_boxes(mat_of(frame), opencv, 8, 2);
   EXPECT_GT(expected.size(), 2u);
-  Harness hog("cudahog model=people display=false");
+  Harness hog("cudahog model=people boxes=window min-scale=1 group-method=mean display=false");
   EXPECT_TRUE(same_boxes(boxes_from(&hog, frame), expected));
+}
+
+// Two members that OpenCV neither writes nor reads.
+TEST_F(CudaHogModel, a_file_may_say_which_part_an_object_fills_and_where_the_search_begins) {
+  const VideoFrame frame("RGB", {70, 52}, 4);
+  const struct {
+    const char *name, *before, *members;
+  } cases[] = {
+      {"a.yml", "SVMDetector:", "objectPart: [ 0.25, 0.125, 0.5, 0.75 ]\n   minScale: 0.6\n   "},
+      {"c.xml", "<SVMDetector>", "<objectPart>0.25 0.125 0.5 0.75</objectPart><minScale>0.6</minScale>"}};
+  for (const auto &c : cases) {
+    const ModelFile model(c.name);
+    const Boxes windows = found(model.location(), frame, "boxes=window min-scale=0.6");
+    EXPECT_GT(windows.size(), found(model.location(), frame).size());  // without the members, from 1 on
+    write(model.location(), replaced(read(model.location()), c.before, std::string(c.members) + c.before));
+    EXPECT_TRUE(same_boxes(found(model.location(), frame, "boxes=window"), windows)) << c.name;
+    EXPECT_TRUE(same_boxes(found(model.location(), frame, "boxes=window min-scale=1"),
+                           opencv_boxes(mat_of(frame), model.opencv(), 4, 0)));
+    EXPECT_TRUE(same_boxes(found(model.location(), frame, "boxes=window max-scale=0.5"),
+                           found(model.location(), frame, "boxes=window min-scale=0.5 max-scale=0.5")));
+    Boxes objects = windows;
+    for (Box &box : objects) {
+      cv::Rect &r = box.rectangle;  // of a window that the frame did not cut: 16 times 24 pixels at its scale
+      const int right = r.x + cvRound(0.75 * r.width), bottom = r.y + cvRound(0.875 * r.height);
+      r.x += cvRound(0.25 * r.width), r.y += cvRound(0.125 * r.height);
+      r.width = right - r.x, r.height = bottom - r.y;
+    }
+    const Boxes seen = found(model.location(), frame, "boxes=object");
+    ASSERT_EQ(seen.size(), objects.size());
+    int whole = 0;
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      const cv::Rect &window = windows[i].rectangle;
+      if (window.br().x == 70 || window.br().y == 52) continue;  // the frame may have cut it
+      EXPECT_TRUE(same_boxes({seen[i]}, {objects[i]})) << i;
+      ++whole;
+    }
+    EXPECT_GT(whole, 20);
+  }
 }
 
 TEST_F(CudaHogModel, model_and_location_together_are_an_error_at_the_start) {
@@ -134,7 +173,8 @@ TEST_F(CudaHogModel, plain_text_has_the_parameters_of_the_properties) {
 TEST_F(CudaHogModel, model_is_read_again_at_each_start) {
   const VideoFrame frame("RGB", {70, 52}, 4);
   const ModelFile model("a.yml");
-  Harness hog("cudahog display=false group-threshold=0 win-stride=4 model-location=" + model.location());
+  Harness hog("cudahog display=false group-method=mean group-threshold=0 win-stride=4 model-location=" +
+              model.location());
   EXPECT_FALSE(boxes_from(&hog, frame).empty());
   const ModelFile other("a.xml", [](cv::HOGDescriptor &h) { h.nbins = 4; });
   write(model.location(), read(other.location()));
@@ -360,6 +400,11 @@ TEST_F(CudaHogModel, files_that_are_no_models_are_refused_with_the_reason) {
       {replaced(y, "winSigma: ", "winSigma: nan #"), "winSigma is missing, or is not a number"},
       {replaced(y, "winSigma: ", "winSigma: 1e-170 #"), "sigma must be 0, or between 0.01 and 1000 pixels"},
       {replaced(y, "L2HysThreshold: ", "L2HysThreshold: nan #"), "L2HysThreshold is missing, or is not a"},
+      {replaced(y, "SVMDetector:", "objectPart: [ 0, 0, 1 ]\n   SVMDetector:"),
+       "objectPart is missing, or is not 4 numbers"},
+      {replaced(y, "SVMDetector:", "objectPart: [ 0.5, 0, 0.6, 1 ]\n   SVMDetector:"),
+       "does not lie in the window"},
+      {replaced(y, "SVMDetector:", "minScale: 0.1\n   SVMDetector:"), "the smallest scale must be"},
       {replaced(y, "nbins: 9", "nbins: 9\n   nbins: 9"), "two members \"nbins\""},
       {replaced(x, "<nbins>", "<nbins>9</nbins><nbins>"), "two members \"nbins\""},
       {replaced(replaced(y, "nbins: 9", "nbins: &n 9"), "nlevels: 64", "nlevels: *n"), "an alias, *n"},

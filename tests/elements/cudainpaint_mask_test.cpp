@@ -461,8 +461,8 @@ TEST_F(CudaInpaintMask, detections_of_cudahog_are_removed) {
   const VideoFrame expected = with_filled(frame, mask_of(frame.size(), removed), small_params());
   ASSERT_NE(expected.bytes(), frame.bytes()) << "the boxes leave something to fill from";
   const Owned<GstElement> pipeline =
-      parse("appsrc name=in format=time ! cudahog win-stride=4 display=false backend=" + backend() +
-            " model-location=" + model.location() + " ! " + kSmall +
+      parse("appsrc name=in format=time ! cudahog group-method=mean win-stride=4 display=false backend=" +
+            backend() + " model-location=" + model.location() + " ! " + kSmall +
             "remove-type=person backend=" + backend() + " ! appsink name=out sync=false");
   EXPECT_TRUE(same_bytes(through(pipeline, frame), expected));
 }

@@ -373,7 +373,7 @@ std::vector<std::vector<Box>> boxes_of_video(int frames) {
   const std::string command =
       "gst-launch-1.0 -q filesrc location='" + video().string() +
       "' ! decodebin ! identity eos-after=" + std::to_string(frames) +
-      " ! videoconvert ! cudahog backend=cpu model=people display=false ! cudavisionjson ! "
+      " ! videoconvert ! cudahog backend=cpu model=people min-scale=1 display=false ! cudavisionjson ! "
       "fakesink 2>/dev/null";
   std::vector<std::vector<Box>> all;
   std::FILE *pipe = popen(command.c_str(), "r");

@@ -78,7 +78,8 @@ TEST_F(FilterBackends, every_element_writes_the_same_bytes) {
       "cudasigma2kp orientation=true grids=2",
       "cudahog",
       "cudahog variant=ghog norm=l1 cell-size=6 block-stride=6",
-      "cudahog group-threshold=0 scale-step=1.2 hit-threshold=0.5 descriptor=true model-location=" +
+      "cudahog group-method=mean group-threshold=0 scale-step=1.2 hit-threshold=0.5 descriptor=true "
+      "model-location=" +
           model.location(),
       "cudahog group-threshold=1 hit-threshold=0.5 model-location=" + model.location(),
       "cudahough",

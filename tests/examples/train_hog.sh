@@ -38,6 +38,7 @@ write(root / "scene" / "scene.pgm", 160, 128,
       lambda x, y: ring(x, y, 32, 40, 24) if x < 80 else ring(x, y, 32, 96, 80))
 PYTHON
 
+"$program" "$root/rings" "$root/others" "$root/inner.yml" 32x32 0.25,0.25,0.5,0.5 >/dev/null
 "$program" "$root/rings" "$root/others" "$root/rings.yml" 32x32 | tee "$root/out"
 grep -qx 'training: 24 objects, 144 other windows' "$root/out"
 grep -qx 'held out: 6 objects, 36 other windows' "$root/out"
@@ -48,17 +49,22 @@ play() {
   LD_PRELOAD="$(ldd "$program" | awk '/libasan/ { print $3 }') ${LD_PRELOAD:-}" ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 \
     gst-launch-1.0 -q "$@"
 }
-play filesrc location="$root/scene/scene.pgm" ! decodebin ! videoconvert ! \
-  cudahog model-location="$root/rings.yml" label=ring scale-step=1 win-stride=4 group-threshold=1 display=false ! \
-  cudavisionjson location="$root/found.jsonl" ! fakesink
-"$python" - "$root/found.jsonl" <<'PYTHON'
+for model in rings inner; do
+  play filesrc location="$root/scene/scene.pgm" ! decodebin ! videoconvert ! \
+    cudahog model-location="$root/$model.yml" label=ring scale-step=1 win-stride=4 group-threshold=1 display=false ! \
+    cudavisionjson location="$root/$model.jsonl" ! fakesink
+done
+"$python" - "$root" <<'PYTHON'
 import json, sys
 
-regions = json.loads(open(sys.argv[1]).readline())["regions"]
-print(regions)
-assert len(regions) == 2 and all(r["type"] == "ring" and r["score"] > 0 for r in regions)
-for x, y in (40, 24), (96, 80):
-    assert any(abs(r["x"] - x) <= 6 and abs(r["y"] - y) <= 6 for r in regions), (x, y)
+# The second model has the same windows, of which the object fills the middle half.
+for model, side in ("rings", 32), ("inner", 16):
+    regions = json.loads(open(f"{sys.argv[1]}/{model}.jsonl").readline())["regions"]
+    print(model, regions)
+    assert len(regions) == 2 and all(r["type"] == "ring" and r["score"] > 0 for r in regions)
+    for x, y in (56, 40), (112, 96):
+        assert any((r["width"], r["height"]) == (side, side) and abs(r["x"] + side / 2 - x) <= 6 and
+                   abs(r["y"] + side / 2 - y) <= 6 for r in regions), (x, y)
 PYTHON
 
 "$program" --people "$root/people.xml" | grep -q '3780 weights for windows of 64x128'
@@ -73,6 +79,7 @@ fails() {
 }
 fails usage
 fails usage "$root/rings" "$root/others" "$root/m.yml" big
+fails usage "$root/rings" "$root/others" "$root/m.yml" 32x32 0.25,0.5
 fails 'whole number of cells' "$root/rings" "$root/others" "$root/m.yml" 30x32
 fails 'at most 2048 pixels' "$root/rings" "$root/others" "$root/m.yml" 32x2056
 fails 'two pictures' "$root/scene" "$root/others" "$root/m.yml"

@@ -62,7 +62,7 @@ says '76800 pixels cannot be filled, because no patch of 9x9 pixels lies outside
 says 'max-lines is 1, but there are 2514 lines: only those with the most votes are listed' \
   cudahough max-lines=1 threshold=20 nms-radius=0
 says '146541 windows reach hit-threshold (-20), but only the first 4096 of them are used: raise hit-threshold' \
-  video/x-raw,width=1280,height=960 ! cudahog model=people hit-threshold=-20 group-threshold=0
+  video/x-raw,width=1280,height=960 ! cudahog model=people min-scale=1 hit-threshold=-20 group-threshold=0
 says 'The frames have the tag image-orientation=rotate-90' taginject tags=image-orientation=rotate-90 ! \
   cudahog model=people
 says 'The pixels are not square (pixel-aspect-ratio=16/11)' 'video/x-raw,pixel-aspect-ratio=16/11' ! \
@@ -74,9 +74,9 @@ gst-launch-1.0 -q videotestsrc pattern=black num-buffers=1 ! video/x-raw,format=
 says 'The mask of mask-location selects nothing: its largest luma is 1' cudainpaint mask-location="$root/mask.png"
 says 'high-threshold is 5000, but no gradient exceeds 1530' cudacanny high-threshold=5000
 says 'threshold is 5000, but no line of a region of 320x240 pixels has more than 960 votes' cudahough threshold=5000
-says "The model's window of 64x128 pixels does not fit into 320x100 pixels at any scale" \
-  video/x-raw,width=320,height=100 ! cudahog model=people
-says 'group-threshold is 2, but there are only 1 windows' video/x-raw,width=64,height=128 ! cudahog model=people
+says "The model's window of 64x128 pixels does not fit into 320x80 pixels at any scale" \
+  video/x-raw,width=320,height=80 ! cudahog model=people
+says 'group-threshold is 2, but there are only 1 windows' video/x-raw,width=44,height=86 ! cudahog model=people
 prints 'For 5 s no region or detection of the type "Person" has come, but of "person"' \
   videotestsrc pattern=black num-buffers=160 ! video/x-raw,width=72,height=136 ! \
   cudahog model=people hit-threshold=-20 group-threshold=0 display=false ! cudavisiontrack type=Person

@@ -197,38 +197,175 @@ TEST_P(HogDetector, people_of_a_video_are_those_of_opencv) {
     }
 }
 
+// The definition of a scaled picture in plain loops: each pixel is interpolated between the four around its place in
+// the picture, or along the border between the two there, with weights of 1/256.
+HogImage resized(const HogImage &image, Size size) {
+  struct Tap {
+    int first, next, weight;
+  };
+  const auto tap = [](int i, int from, int to) -> Tap {
+    const double at = (i + 0.5) * from / to - 0.5;
+    if (at < 0) return {0, 0, 0};
+    if (at >= from - 1) return {from - 1, from - 1, 0};
+    const int first = static_cast<int>(at);
+    return {first, first + 1, cvRound((at - first) * 256)};
+  };
+  HogImage result = noise_image(size, image.channels, 1);
+  for (int y = 0; y < size.height; ++y)
+    for (int x = 0; x < size.width; ++x)
+      for (int c = 0; c < image.channels; ++c) {
+        const Tap h = tap(x, image.width(), size.width), v = tap(y, image.height(), size.height);
+        const auto along = [&](int row) {
+          return image.at(h.first, row, c) * (256 - h.weight) + image.at(h.next, row, c) * h.weight;
+        };
+        result.bytes.at(x * image.channels + c, y) = static_cast<std::uint8_t>(
+            (along(v.first) * (256 - v.weight) + along(v.next) * v.weight + 32768) >> 16);
+      }
+  return result;
+}
+
+TEST(HogResize, pictures_of_the_definition_are_those_of_opencv) {
+  for (const Size size : {Size{148, 132}, {56, 50}, {41, 37}, {37, 33}, {20, 11}}) {
+    const HogImage image = noise_image({37, 33}, 3, 9);
+    cv::Mat expected;
+    cv::resize(bgr_mat(image), expected, {size.width, size.height}, 0, 0, cv::INTER_LINEAR_EXACT);
+    EXPECT_EQ(cv::norm(bgr_mat(resized(image, size)), expected, cv::NORM_INF), 0) << size.width;
+  }
+}
+
+// OpenCV does not enlarge pictures itself. Each scale is compared with what it finds in a picture that was enlarged to
+// the size of this scale before: without grouping, all windows.
+TEST_P(HogDetector, hits_in_enlarged_pictures_are_those_of_opencv_in_such_pictures) {
+  const Size size = kEmulated ? Size{31, 26} : Size{53, 41};
+  for (const double least : {0.25, 2.0 / 3, 0.9})
+    for (const int channels : {1, 3}) {
+      const HogImage image{smooth_noise({size.width * channels, size.height}, 2, 5), channels};
+      const HogModel model = small_model(5);
+      HogSearch search, one_scale;
+      search.min_scale = least, search.scale_step = 1.4, search.win_stride = one_scale.win_stride = 4;
+      one_scale.scale_step = 1;
+      const Found found = detect(image, model, search, {-1000, 0});
+      std::size_t at = 0;
+      for (double scale = least;; scale *= 1.4) {
+        const Size of_scale{cvRound(size.width / scale), cvRound(size.height / scale)};
+        if (of_scale.width < model.window.width || of_scale.height < model.window.height) break;
+        const OpenCvFound expected = opencv_detect(resized(image, of_scale), model, one_scale, {-1000, 0});
+        for (std::size_t i = 0; i < expected.boxes.size(); ++i, ++at) {
+          ASSERT_LT(at, found.boxes.size());
+          const HogBox &box = found.boxes[at];
+          const cv::Rect &window = expected.boxes[i];
+          const int x = std::min(cvRound(window.x * scale), size.width - 1),
+                    y = std::min(cvRound(window.y * scale), size.height - 1);
+          ASSERT_EQ(box.x, x) << "scale " << scale;
+          ASSERT_EQ(box.y, y) << "scale " << scale;
+          ASSERT_EQ(box.width, std::min(cvRound(model.window.width * scale), size.width - x));
+          ASSERT_EQ(box.height, std::min(cvRound(model.window.height * scale), size.height - y));
+          ASSERT_NEAR(box.score, expected.scores[i], kScoreTolerance);
+        }
+      }
+      EXPECT_EQ(at, found.boxes.size());
+      EXPECT_GE(at, 10u);
+    }
+}
+
+TEST_P(HogDetector, enlarged_pictures_have_the_bits_of_the_cpu_backend) {
+  const ExecutionOwner one_thread({"one_thread", cudavision::Backend::cpu});
+  for (const int channels : {1, 3}) {
+    HogSearch search;
+    search.min_scale = 0.6, search.win_stride = 4;
+    const HogImage image = noise_image(kEmulated ? Size{43, 38} : Size{101, 75}, channels, 12);
+    const auto expected = detect_by(one_thread.execution(), image, small_model(8), search, {-0.25, 2});
+    EXPECT_GT(expected.hits, 10);
+    expect_same(detect(image, small_model(8), search, {-0.25, 2}), expected);
+    if (GetParam().backend == cudavision::Backend::cpu)
+      on_every_instruction_set([&] {
+        expect_same(detect(image, small_model(8), search, {-0.25, 2}), expected);
+      });
+  }
+}
+
+// Of a frame of 16384 pixels, no scale below 1 is searched: the enlarged picture would be too large.
+TEST(HogSearch, no_picture_is_enlarged_beyond_the_largest_frame) {
+  HogSearch search;
+  search.min_scale = 0.5, search.scale_step = 2;
+  EXPECT_EQ(hog_window_count({16384, 16}, small_model(1, {16, 16}), search),
+            hog_window_count({16384, 16}, small_model(1, {16, 16}), {.scale_step = 2}));
+  EXPECT_GT(hog_window_count({8192, 16}, small_model(1, {16, 16}), search),
+            hog_window_count({8192, 16}, small_model(1, {16, 16}), {.scale_step = 2}));
+}
+
+// The part of a window, or of the mean of windows, after the grouping.
+TEST_P(HogDetector, boxes_are_cut_to_the_part_of_the_window_that_the_object_fills) {
+  const HogImage image = noise_image({101, 75}, 1, 12);
+  HogSearch search;
+  search.win_stride = 4;
+  for (HogThresholds thresholds :
+       {HogThresholds{-0.25, 0}, HogThresholds{-0.25, 2}, HogThresholds{-0.25, 0, HogGrouping::best}}) {
+    thresholds.object = {0.25, 0.125, 0.5, 0.75};
+    const Found windows = detect(image, small_model(8), search, thresholds);
+    thresholds.whole_windows = false;
+    const Found objects = detect(image, small_model(8), search, thresholds);
+    ASSERT_EQ(windows.boxes.size(), objects.boxes.size());
+    EXPECT_FALSE(windows.boxes.empty());
+    for (std::size_t i = 0; i < windows.boxes.size(); ++i) {
+      const HogBox &w = windows.boxes[i], &o = objects.boxes[i];
+      if (w.x + w.width == 101 || w.y + w.height == 75) continue;  // the picture may have cut the window
+      EXPECT_EQ(o.x, w.x + cvRound(0.25 * w.width));
+      EXPECT_EQ(o.x + o.width, w.x + cvRound(0.75 * w.width));
+      EXPECT_EQ(o.y, w.y + cvRound(0.125 * w.height));
+      EXPECT_EQ(o.y + o.height, w.y + cvRound(0.875 * w.height));
+      EXPECT_EQ(o.score, w.score);
+    }
+  }
+}
+
+TEST(HogRules, of_every_window_a_pixel_is_left) {
+  using cudavision::hog::cut_box;
+  const Size picture{20, 10};
+  EXPECT_EQ(cut_box({0.9, 0.9, 0.1, 0.1}, picture, {15, 5, 10, 10, 1}), (HogBox{19, 9, 1, 1, 1}));
+  EXPECT_EQ(cut_box({0, 0, 0.01, 0.01}, picture, {3, 4, 10, 6, 1}), (HogBox{3, 4, 1, 1, 1}));
+  EXPECT_EQ(cut_box({}, picture, {-2, -3, 10, 20, 1}), (HogBox{0, 0, 8, 10, 1}));
+}
+
 // --- the definition ---
 
+void expect_definition(const std::vector<HogBox> &found, const HogImage &image, const HogModel &model,
+                       double scale) {
+  const HogImage at_scale = resized(image, {cvRound(37 / scale), cvRound(33 / scale)});
+  const std::vector<double> blocks = hog_definition(at_scale, model.params);
+  const int cols = (at_scale.width() - 8) / 4 + 1, length = 36;
+  std::size_t at = 0;
+  for (int y = 0; y + 24 <= at_scale.height(); y += 4)
+    for (int x = 0; x + 16 <= at_scale.width(); x += 4, ++at) {
+      double score = model.bias;
+      const float *weight = model.weights.data();
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 5; ++j)
+          for (int k = 0; k < length; ++k)
+            score +=
+                *weight++ * blocks[static_cast<std::size_t>(((y / 4 + j) * cols + x / 4 + i) * length + k)];
+      ASSERT_LT(at, found.size());
+      const HogBox &box = found[at];
+      EXPECT_EQ(box.x, cvRound(x * scale));
+      EXPECT_EQ(box.y, cvRound(y * scale));
+      EXPECT_NEAR(box.score, score, kScoreTolerance);
+    }
+  EXPECT_EQ(found.size(), at);
+}
+
 TEST_P(HogDetector, scores_of_one_scale_equal_the_definition) {
-  const HogModel model = small_model(7);
-  for (const auto variant : {cudavision::HogVariant::opencv, cudavision::HogVariant::ghog}) {
-    HogModel of_variant = model;
-    of_variant.params.variant = variant;
-    HogSearch search;
-    search.scale_step = 1, search.win_stride = 4;
-    const HogImage image = noise_image({37, 33}, 3, 11);
-    const std::vector<double> blocks = hog_definition(image, of_variant.params);
-    const auto found = detect(image, of_variant, search, {-1000, 0});
-    const int cols = (37 - 8) / 4 + 1, length = 36;
-    std::size_t at = 0;
-    for (int y = 0; y + 24 <= 33; y += 4)
-      for (int x = 0; x + 16 <= 37; x += 4, ++at) {
-        double score = of_variant.bias;
-        const float *weight = of_variant.weights.data();
-        for (int i = 0; i < 3; ++i)
-          for (int j = 0; j < 5; ++j)
-            for (int k = 0; k < length; ++k)
-              score +=
-                  *weight++ * blocks[static_cast<std::size_t>(((y / 4 + j) * cols + x / 4 + i) * length + k)];
-        ASSERT_LT(at, found.boxes.size());
-        const HogBox &box = found.boxes[at];
-        EXPECT_EQ(box.x, x);
-        EXPECT_EQ(box.y, y);
-        EXPECT_NEAR(box.score, score, kScoreTolerance);
-      }
-    EXPECT_EQ(found.boxes.size(), at);
-    EXPECT_EQ(found.hits, static_cast<int>(at));
-  }
+  HogModel model = small_model(7);
+  HogSearch search;
+  search.scale_step = 1, search.win_stride = 4;
+  const HogImage image = noise_image({37, 33}, 3, 11);
+  for (const auto variant : {cudavision::HogVariant::opencv, cudavision::HogVariant::ghog})
+    for (const double scale : {1.0, 0.6}) {
+      SCOPED_TRACE(scale);
+      model.params.variant = variant, search.min_scale = scale;
+      const Found found = detect(image, model, search, {-1000, 0});
+      EXPECT_EQ(found.hits, static_cast<int>(found.boxes.size()));
+      expect_definition(found.boxes, image, model, scale);
+    }
 }
 
 TEST_P(HogDetector, no_score_exceeds_the_bound_and_every_window_is_counted) {
@@ -368,7 +505,13 @@ TEST(HogGrouping, groups_are_those_of_opencv) {
 }
 
 // The definition of HogGrouping::best in plain loops.
-std::vector<HogBox> suppressed(const std::vector<HogBox> &hits, int threshold) {
+std::vector<HogBox> suppressed(const std::vector<HogBox> &hits, const HogThresholds &thresholds) {
+  const auto object_of = [&part = thresholds.object](const HogBox &hit) {
+    const cv::Point first(hit.x + cvRound(part.x * hit.width), hit.y + cvRound(part.y * hit.height)),
+        end(hit.x + cvRound((part.x + part.width) * hit.width),
+            hit.y + cvRound((part.y + part.height) * hit.height));
+    return cv::Rect(first, end);
+  };
   std::vector<HogBox> boxes;
   std::vector<bool> gone(hits.size());
   while (true) {
@@ -377,14 +520,14 @@ std::vector<HogBox> suppressed(const std::vector<HogBox> &hits, int threshold) {
       if (!gone[i] && (best == nullptr || hits[i].score > best->score)) best = &hits[i];
     if (best == nullptr) return boxes;
     int count = 0;
-    const cv::Rect a(best->x, best->y, best->width, best->height);
+    const cv::Rect a = object_of(*best);
     for (std::size_t i = 0; i < hits.size(); ++i) {
-      const cv::Rect b(hits[i].x, hits[i].y, hits[i].width, hits[i].height);
-      if (gone[i] || 10 * (a & b).area() < 3 * (a.area() + b.area() - (a & b).area())) continue;
+      const cv::Rect b = object_of(hits[i]);
+      if (gone[i] || 5 * (a & b).area() < a.area() + b.area() - (a & b).area()) continue;
       gone[i] = true;
       ++count;
     }
-    if (count > threshold) boxes.push_back(*best);
+    if (count > thresholds.group) boxes.push_back(*best);
   }
 }
 
@@ -396,19 +539,22 @@ TEST(HogGrouping, best_hits_are_those_of_the_definition) {
       hits.push_back(box_of_two_sizes(&random));
       hits.back().score = static_cast<float>(random.below(20) - 10) / 4;  // many are equal
     }
-    ASSERT_TRUE(cudavision::hog::best_hits(hits, trial % 5) == suppressed(hits, trial % 5)) << trial;
+    HogThresholds thresholds{.group = trial % 5, .grouping = HogGrouping::best};
+    if (trial % 2 != 0) thresholds.object = {0.25, 0.125, 0.5, 0.75};
+    ASSERT_TRUE(cudavision::hog::best_hits(hits, thresholds) == suppressed(hits, thresholds)) << trial;
   }
 }
 
-TEST(HogGrouping, hits_of_three_tenths_overlap) {
-  const HogBox best{.x = 0, .y = 0, .width = 13, .height = 1 << 14, .score = 2};
-  for (const int shift : {6, 7, 8, 12, 13, 14}) {
+TEST(HogGrouping, hits_of_a_fifth_overlap) {
+  const HogThresholds all{.group = 0, .grouping = HogGrouping::best};
+  const HogBox best{.x = 0, .y = 0, .width = 12, .height = 1 << 14, .score = 2};
+  for (const int shift : {7, 8, 9, 11, 12, 13}) {
     HogBox other = best;
-    other.x = shift, other.score = 1;  // for a shift of 7 they share 6 of 20 columns
-    EXPECT_EQ(cudavision::hog::best_hits({other, best}, 0).size(), shift <= 7 ? 1u : 2u) << shift;
+    other.x = shift, other.score = 1;  // for a shift of 8 they share 4 of 20 columns
+    EXPECT_EQ(cudavision::hog::best_hits({other, best}, all).size(), shift <= 8 ? 1u : 2u) << shift;
     std::swap(other.x, other.y), std::swap(other.width, other.height);
     const HogBox lying{.x = 0, .y = 0, .width = best.height, .height = best.width, .score = 2};
-    EXPECT_EQ(cudavision::hog::best_hits({other, lying}, 0).size(), shift <= 7 ? 1u : 2u) << shift;
+    EXPECT_EQ(cudavision::hog::best_hits({other, lying}, all).size(), shift <= 8 ? 1u : 2u) << shift;
   }
 }
 
@@ -427,7 +573,7 @@ TEST_P(HogDetector, of_equally_good_hits_the_first_is_the_best) {
     for (const int group : {0, 2}) {
       const Found found = detect(image, model, search, {-1, group, HogGrouping::best});
       EXPECT_EQ(found.hits, static_cast<int>(hits.size()));
-      EXPECT_TRUE(found.boxes == suppressed(hits, group)) << found.boxes.size();
+      EXPECT_TRUE(found.boxes == suppressed(hits, {.group = group})) << found.boxes.size();
       EXPECT_FALSE(found.boxes.empty());
     }
   }
@@ -472,7 +618,8 @@ TEST_P(HogDetector, many_hits_make_the_groups_of_the_definition) {
       EXPECT_TRUE(found.boxes == expected) << found.boxes.size() << " boxes, " << expected.size();
     }
     for (const int group : {0, 3}) {
-      const std::vector<HogBox> expected = cudavision::hog::best_hits(hits.boxes, group);
+      const std::vector<HogBox> expected =
+          cudavision::hog::best_hits(hits.boxes, {.group = group, .grouping = HogGrouping::best});
       EXPECT_GE(expected.size(), 3u) << "too few groups for a test";
       const Found found = detect(image, model, search, {threshold, group, HogGrouping::best});
       EXPECT_EQ(found.hits, hits.hits);
@@ -528,8 +675,17 @@ TEST_P(HogDetector, two_detectors_and_two_runs_do_not_disturb_each_other) {
 }
 
 TEST(HogResize, taps_are_those_of_opencv) {
-  for (const auto &[from, to] :
-       {std::pair{100, 95}, {100, 50}, {99, 7}, {16, 16}, {640, 333}, {5, 1}, {1, 1}}) {
+  for (const auto &[from, to] : {std::pair{100, 95},
+                                 {100, 50},
+                                 {99, 7},
+                                 {16, 16},
+                                 {640, 333},
+                                 {5, 1},
+                                 {1, 1},
+                                 {64, 96},
+                                 {75, 300},
+                                 {1, 4},
+                                 {43, 72}}) {
     cv::Mat source(1, from, CV_8U), target;
     for (int i = 0; i < from; ++i) source.at<std::uint8_t>(i) = static_cast<std::uint8_t>(i * 77);
     cv::resize(source, target, {to, 1}, 0, 0, cv::INTER_LINEAR_EXACT);
@@ -560,7 +716,7 @@ std::vector<HogBox> windows_in_regions(const std::vector<HogBox> &all, Size size
                                        const HogSearch &search, const std::vector<Region> &regions) {
   std::vector<HogBox> chosen;
   std::size_t at = 0;
-  for (double scale = 1;; scale *= search.scale_step) {
+  for (double scale = std::min(1.0, search.min_scale);; scale *= search.scale_step) {
     const Size scaled{cvRound(size.width / scale), cvRound(size.height / scale)};
     if (scaled.width < window.width || scaled.height < window.height) break;
     for (int y = 0; y + window.height <= scaled.height; y += search.win_stride)
@@ -597,6 +753,7 @@ TEST_P(HogDetector, only_windows_with_their_centres_in_the_regions_are_searched)
       if (kEmulated && (channels == 1) != (win_stride == 4)) continue;
       HogSearch search;
       search.scale_step = 1.2, search.win_stride = win_stride;
+      if (win_stride == 4) search.min_scale = 0.7;  // the first picture is enlarged
       const HogModel model = small_model(21, {16, 24});
       TestImage<HogBox> boxes(execution(), Size{cudavision::kMaxHogHits, 1}, kTight);
       TestImage<HogBoxCount> count(execution(), Size{1, 1}, kTight);
@@ -764,6 +921,9 @@ TEST(HogModel, what_is_out_of_range_is_refused) {
   EXPECT_TRUE(refuses([](HogModel &m) { m.weights[5] = std::numeric_limits<float>::quiet_NaN(); }));
   EXPECT_TRUE(refuses([](HogModel &m) { m.bias = std::numeric_limits<float>::infinity(); }));
   EXPECT_TRUE(refuses([](HogModel &m) { m.params.bins = 0; }));
+  EXPECT_TRUE(refuses([](HogModel &m) { m.min_scale = 0.2; }));
+  for (const cudavision::HogPart &part : {cudavision::HogPart{0, 0, 0, 1}, {0.5, 0, 0.6, 1}, {0, -0.1, 1, 1}})
+    EXPECT_TRUE(refuses([&](HogModel &m) { m.object = part; }));
 }
 
 TEST(HogModel, windows_of_too_many_weights_are_refused) {
@@ -786,7 +946,7 @@ TEST(HogSearch, what_is_out_of_range_is_refused) {
   EXPECT_TRUE(succeeds(validate(HogSearch{})));
   EXPECT_TRUE(refuses([](HogSearch &s) { s.scale_step = 0.99; }));
   EXPECT_TRUE(refuses([](HogSearch &s) { s.scale_step = std::numeric_limits<double>::quiet_NaN(); }));
-  EXPECT_TRUE(refuses([](HogSearch &s) { s.min_scale = 0.5; }));
+  EXPECT_TRUE(refuses([](HogSearch &s) { s.min_scale = 0.24; }));
   EXPECT_TRUE(refuses([](HogSearch &s) { s.min_scale = 3, s.max_scale = 2; }));
   EXPECT_TRUE(refuses([](HogSearch &s) { s.win_stride = 0; }));
   EXPECT_TRUE(refuses([](HogSearch &s) { s.win_stride = 513; }));
