@@ -133,8 +133,8 @@ keep cudabgsub 75
 
 cat >"$work/zones.json" <<'END'
 {"units": "fraction",
-  "lines": [{"name": "path", "from": [0.66, 0.34], "to": [0.66, 0.6], "anchor": [0.5, 0.875]}],
-  "zones": [{"name": "road", "polygon": [[0.7, 0.22], [0.94, 0.22], [0.97, 0.6], [0.7, 0.6]], "anchor": [0.5, 0.875]}]}
+  "lines": [{"name": "path", "from": [0.66, 0.34], "to": [0.66, 0.6]}],
+  "zones": [{"name": "road", "polygon": [[0.7, 0.22], [0.94, 0.22], [0.97, 0.6], [0.7, 0.6]]}]}
 END
 street counted 2 30 60 1024 640 "${large_people[@]}" ! cudavisionzones location="$work/zones.json" ! \
   cudavisionoverlay

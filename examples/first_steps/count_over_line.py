@@ -10,8 +10,7 @@ from frames import Gst, arguments, events, numbers, upright
 
 source, *ends = arguments(3)
 start, end = (numbers(point, 2) for point in ends)
-# The detector's boxes have a margin below the feet.
-line = {"name": "line", "from": start, "to": end, "anchor": [0.5, 7 / 8], "directions": ["right", "left"]}
+line = {"name": "line", "from": start, "to": end, "directions": ["right", "left"]}
 
 counts = {"right": 0, "left": 0}
 for event in events(f"{upright(source)} ! cudahog model=people display=false ! cudavisiontrack ! "

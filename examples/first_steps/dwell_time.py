@@ -11,8 +11,7 @@ from frames import Gst, arguments, events, numbers, upright
 source, zone = arguments(2)
 x, y, width, height = numbers(zone, 4)
 corners = [[x, y], [x + width, y], [x + width, y + height], [x, y + height]]
-# The detector's boxes have a margin below the feet.
-zones = {"zones": [{"name": "zone", "polygon": corners, "anchor": [0.5, 7 / 8]}]}
+zones = {"zones": [{"name": "zone", "polygon": corners}]}
 
 entered = {}  # the running time at which each person entered, by id
 for event in events(f"{upright(source)} ! cudahog model=people display=false ! cudavisiontrack ! "

@@ -19,8 +19,7 @@ STALLED = 20  # seconds without a frame after which a source is given up
 TILE, WHOLE = 640, 1920  # pixels: the greatest width of pictures on a page with all cameras, and with one
 LEFT, RIGHT = "left", "right"
 MOST_POINTS, MOST_NAME = 64, 64
-DETECTOR, TRACKER, COUNTER = "cudahog", "cudavisiontrack", "cudavisionzones"
-FEET = [0.5, 0.875]  # in a box of the model of people: a margin of an eighth of its height is below the feet
+TRACKER, COUNTER = "cudavisiontrack", "cudavisionzones"
 
 
 class Camera:
@@ -81,7 +80,7 @@ class Camera:
         steps = elements.steps_of(self.catalogue, self.folders, described)
         for step in steps:
             if step.factory == COUNTER and (self.zones["lines"] or self.zones["zones"]):
-                step.values.setdefault("zones", text_of(self.zones_for(steps, self.zones)))
+                step.values.setdefault("zones", text_of(self.zones))
         elements.check_length(step.values for step in steps)
         self.replace(side, Chain(side, steps, self.on_idle, self.on_done, self.on_news))
 
@@ -289,20 +288,13 @@ class Camera:
         for chain in list(self.chains.values()):
             counting = [number for number, step in enumerate(chain.steps) if step.factory == COUNTER]
             for number in counting:
-                self.set(chain.side, number, {"zones": text_of(self.zones_for(chain.steps, zones))})
+                self.set(chain.side, number, {"zones": text_of(zones)})
             tracking = [number for number, step in enumerate(chain.steps) if step.factory == TRACKER]
             if tracking and not counting and len(chain.steps) < elements.MOST_STEPS:
                 described = self.described(chain.side)
-                text = text_of(self.zones_for(chain.steps, zones))
-                described.insert(tracking[-1] + 1, {"element": COUNTER, "properties": {"zones": text}})
+                described.insert(tracking[-1] + 1, {"element": COUNTER, "properties": {"zones": text_of(zones)}})
                 self.set_steps(chain.side, described)
         self.zones = zones  # last: a step can have refused them
-
-    @staticmethod
-    def zones_for(steps, zones):
-        """The lines and zones for these steps. If the model of people finds the boxes, their feet are followed."""
-        people = any(step.factory == DETECTOR and step.values.get("model") == "people" for step in steps)
-        return at_feet(zones) if people else zones
 
     def described(self, side):
         return [{"element": step.factory, "properties": dict(step.values)} for step in self.chains[side].steps]
@@ -317,7 +309,7 @@ class Camera:
     def state(self):
         return {"camera": self.number, "name": self.source.name, "file": self.source.is_file, "paused": self.paused,
                 "error": self.error, "notes": self.notes, "size": self.size, "rate": self.rate,
-                "zones": self.zones_for(self.chains[LEFT].steps, self.zones),
+                "zones": self.zones,
                 "duration": self.player.duration() / Gst.SECOND if self.source.is_file and self.player else 0,
                 "sides": {side: self.state_of(chain) for side, chain in list(self.chains.items())}}
 
@@ -326,10 +318,6 @@ class Camera:
                  for side, chain in list(self.chains.items())}
         return {"came": self.came, "dropped": self.dropped, "late": self.late, "errors": self.errors + self.failures,
                 "sides": sides}
-
-
-def at_feet(zones):
-    return {name: value if name == "units" else [{**its, "anchor": FEET} for its in value] for name, value in zones.items()}
 
 
 def text_of(zones):
@@ -356,7 +344,7 @@ def checked_zones(zones):
     if len(lines) + len(areas) > MOST_POINTS or any(not 3 <= len(z["polygon"]) <= MOST_POINTS for z in areas):
         raise Refused(f"zones: at most {MOST_POINTS}, with 3 to {MOST_POINTS} corners")
     checked = {"units": "pixels", "lines": lines, "zones": areas}
-    if len(text_of(at_feet(checked))) > elements.LONGEST_TEXT:
+    if len(text_of(checked)) > elements.LONGEST_TEXT:
         raise Refused(f"zones: their text has at most {elements.LONGEST_TEXT} characters")
     return checked
 

@@ -645,15 +645,6 @@ class Playback(unittest.IsolatedAsyncioTestCase):
         await self.page.until(lambda: self.counts().get("gate, left-to-right") == 0)
         self.assertEqual(len(self.page.states[VIDEO]["sides"]["left"]["steps"]), 3)
 
-    async def test_lines_lie_at_the_feet_of_people(self):
-        zones = {"lines": [{"name": "door", "from": [80, 0], "to": [80, 119]}], "zones": []}
-        people = {"element": "cudahog", "properties": {"model": "people"}}
-        self.assertEqual(await self.page.do("steps", VIDEO, steps=[people, {"element": "cudavisiontrack", "properties": {}}]), "")
-        self.assertEqual(await self.page.do("zones", VIDEO, zones=zones), "")
-        steps = self.page.states[VIDEO]["sides"]["left"]["steps"]
-        for lines in json.loads(steps[2]["values"]["zones"])["lines"], self.page.states[VIDEO]["zones"]["lines"]:
-            self.assertEqual(lines, [{**zones["lines"][0], "anchor": [0.5, 0.875]}])
-
     async def test_names_that_change_again_and_again_are_not_kept(self):
         camera = types.SimpleNamespace(events=collections.Counter(), last_events=[])
         for n in range(3000):
