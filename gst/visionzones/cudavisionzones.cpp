@@ -13,8 +13,8 @@
  * `{"lines": [{"name": "door", "from": [320, 100], "to": [320, 300]}]}`. The schema is `cudavisionzones.schema.json`.
  *
  * Each event is posted as an element message `cudavisionzones`, with the fields `event` (`cross`, `enter`, `leave`,
- * `dwell`, `crowd` or `wrong-way`), `name` (of the line or polygon), `running-time` (guint64) and, but for `crowd`,
- * `id` (guint64), `type`, `x` and `y` (doubles, the anchor in pixels). `cross` has `direction`; `leave`, `dwell` and
+ * `dwell`, `crowd` or `wrong-way`), `name` (of the line or polygon), `running-time` (guint64, when it happened) and, but for
+ * `crowd`, `id` (guint64), `type`, `x` and `y` (doubles, the anchor in pixels). `cross` has `direction`; `leave`, `dwell` and
  * `crowd` have `duration` (guint64, nanoseconds); `crowd` has `count` (guint64).
  *
  * Each frame gets a #GstCustomMeta `GstCudaVisionZonesMeta`. Its structure has the lists `events`, `zones` (the
@@ -192,10 +192,10 @@ void collect(GstCudaVisionZones *zones, GstBuffer *buffer) {
 }
 
 void post_events(GstCudaVisionZones *zones, const std::vector<ZoneEvent> &events, std::size_t count,
-                 GstClockTime running_time) {
+                 FrameTime time) {
   const std::vector<CountedRule> &rules = zones->state->counter.rules();
   for (std::size_t i = 0; i < count; ++i) {
-    GstStructure *event = make_event("cudavisionzones", events[i], rules[events[i].rule], running_time);
+    GstStructure *event = make_event("cudavisionzones", events[i], rules[events[i].rule], time);
     gst_element_post_message(GST_ELEMENT(zones), gst_message_new_element(GST_OBJECT(zones), event));
   }
 }
@@ -222,9 +222,10 @@ GstFlowReturn take_frame(GstCudaVisionZones *zones, GstBuffer *buffer) {
     warn_once(zones, &state->warned_of_events,
               "A frame has more events than can be told: they are counted, but some are not told");
   const std::size_t count = std::min(events.size(), kMostEvents);
-  if (!attach_zone_results(buffer, state->counter.rules(), events, count, state->size, running_time))
+  const FrameTime time{state->now, running_time};
+  if (!attach_zone_results(buffer, state->counter.rules(), events, count, state->size, time))
     throw std::bad_alloc();
-  post_events(zones, events, count, running_time);
+  post_events(zones, events, count, time);
   return GST_FLOW_OK;
 }
 

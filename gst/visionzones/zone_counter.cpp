@@ -150,6 +150,7 @@ const std::vector<ZoneEvent> &ZoneCounter::next(const std::vector<CountedBox> &b
             [key](const CountedBox &a, const CountedBox &b) { return key(a) < key(b); });
   for (std::size_t i = 0; i < sorted_.size() && !stop.requested(); ++i)
     if (i == 0 || sorted_[i].id != sorted_[i - 1].id) take(sorted_[i]);
+  settle_unseen();
   for (std::size_t i = 0; i < rules_.size(); ++i) watch_crowd(i);
   return events_;
 }
@@ -158,11 +159,11 @@ void ZoneCounter::end_lost_tracks() {
   for (auto &[id, track] : tracks_)
     for (std::size_t i = 0; i < rules_.size() && is_lost(track); ++i) {
       Stay &stay = track.stays[i];
-      if (!stay.is_in) continue;
-      if (!rules_[i].rule.is_line())
-        leave(i, id, track, &stay, track.last_seen);
-      else if (stay.balance != 0)
-        count_crossing(i, id, track, stay.balance > 0);
+      const Moment last{track.last_seen, track.anchors[rules_[i].anchor]};
+      if (rules_[i].rule.is_line())
+        settle(i, id, track, &stay);
+      else if (stay.is_counted)
+        leave(i, id, track, &stay, stay.is_in ? last : stay.changed);
     }
   std::erase_if(tracks_, [this](const auto &entry) { return is_lost(entry.second); });
 }
@@ -202,47 +203,54 @@ void ZoneCounter::take(const CountedBox &box) {
   }
 }
 
-void ZoneCounter::count_crossing(std::size_t rule, guint64 id, const Track &track, bool to_right) {
-  const Direction direction = to_right ? kToRight : kToLeft;
-  rules_[rule].counts.add(direction, track.box.type, now_);
-  add_event(ZoneEvent::Kind::cross, rule, id, track, 0, direction);
+void ZoneCounter::step_over_line(std::size_t rule, const Track &track, const Step &step, Stay *stay) {
+  const CountedRule &line = rules_[rule];
+  if (!wants(line, track.box.type)) return;
+  const Segment segment{line.points[0], line.points[1]};
+  const bool is_around = box_between(step.before, step.after).meets(line.around);
+  const Crossing crossed = is_around ? crossing(segment, step.before, step.after) : Crossing::none;
+  if (crossed != Crossing::none) {
+    stay->balance += crossed == Crossing::to_right ? 1 : -1;
+    stay->changed = {now_, step.after};
+  }
+  if (is_around && is_near(segment, step.after, line.reach)) return;
+  if (stay->balance != 0 && now_ - stay->changed.time < line.rule.least_stay) return;
+  settle(rule, step.id, track, stay);
+  stay->can_cross = true;
 }
 
-void ZoneCounter::step_over_line(std::size_t rule, const Track &track, const Step &step, Stay *stay) {
-  CountedRule &line = rules_[rule];
-  if (!wants(line, track.box.type) ||
-      (!stay->is_in && !box_between(step.before, step.after).meets(line.around)))
-    return;
-  const Segment segment{line.points[0], line.points[1]};
-  if (const Crossing crossed = crossing(segment, step.before, step.after); crossed != Crossing::none) {
-    const bool to_right = crossed == Crossing::to_right;
-    if (stay->is_in)
-      stay->balance += to_right ? 1 : -1;
-    else
-      count_crossing(rule, step.id, track, to_right);
-    stay->is_in = true;
-  }
-  if (!stay->is_in || is_near(segment, step.after, line.reach)) return;
-  if (stay->balance != 0) count_crossing(rule, step.id, track, stay->balance > 0);
-  stay->is_in = false, stay->balance = 0;
+// Settles the crossings of tracks that have no box in this frame, as those who walk out of the picture.
+void ZoneCounter::settle_unseen() {
+  for (auto &[id, track] : tracks_)
+    for (std::size_t i = 0; i < rules_.size() && track.last_seen != now_; ++i) {
+      const CountedRule &line = rules_[i];
+      Stay &stay = track.stays[i];
+      if (stay.balance != 0 && now_ - stay.changed.time >= line.rule.least_stay &&
+          !is_near({line.points[0], line.points[1]}, track.anchors[line.anchor], line.reach))
+        settle(i, id, track, &stay);
+    }
+}
+
+void ZoneCounter::settle(std::size_t rule, guint64 id, const Track &track, Stay *stay) {
+  const int balance = std::exchange(stay->balance, 0);
+  if (balance == 0 || !stay->can_cross) return;
+  const Direction direction = balance > 0 ? kToRight : kToLeft;
+  rules_[rule].counts.add(direction, track.box.type, now_);
+  add_event(ZoneEvent::Kind::cross, rule, id, track, stay->changed, 0, direction);
 }
 
 void ZoneCounter::step_in_polygon(std::size_t rule, const Track &track, const Step &step, Stay *stay) {
-  CountedRule &zone = rules_[rule];
+  const CountedRule &zone = rules_[rule];
   const bool is_in = wants(zone, track.box.type) && is_inside(zone, step.after, step.box, stay->is_in);
-  if (!is_in && stay->is_in) leave(rule, step.id, track, stay, now_);
-  if (!is_in) return;
-  if (!stay->is_in) {
-    *stay = {};
-    stay->is_in = true, stay->reference = step.after, stay->since = now_;
-    ++zone.occupancy;
-    zone.counts.add(kEnter, track.box.type, now_);
-    add_event(ZoneEvent::Kind::enter, rule, step.id, track);
-  }
+  if (is_in != stay->is_in) stay->is_in = is_in, stay->changed = {now_, step.after};
+  if (is_in != stay->is_counted && now_ - stay->changed.time >= zone.rule.least_stay)
+    is_in ? enter(rule, step.id, track, stay) : leave(rule, step.id, track, stay, stay->changed);
+  if (!is_in || !stay->is_counted) return;
   if (zone.rule.way && !stay->was_wrong) watch_way(rule, track, step, stay);
-  if (zone.rule.dwell == 0 || stay->has_dwelt || now_ - stay->since < zone.rule.dwell) return;
+  const GstClockTime stayed = now_ - stay->entered.time;
+  if (zone.rule.dwell == 0 || stay->has_dwelt || stayed < zone.rule.dwell) return;
   stay->has_dwelt = true;
-  add_event(ZoneEvent::Kind::dwell, rule, step.id, track, now_ - stay->since);
+  add_event(ZoneEvent::Kind::dwell, rule, step.id, track, {now_, step.after}, stayed);
 }
 
 // Adds an event if the track moves in the wrong direction. Measures steps of at least a pixel and twice the hysteresis.
@@ -257,15 +265,24 @@ void ZoneCounter::watch_way(std::size_t rule, const Track &track, const Step &st
   stay->reference = step.after;
   if (back < std::cos(zone.rule.angle * std::numbers::pi / 180) * length * std::hypot(way.x, way.y)) return;
   stay->was_wrong = true;
-  add_event(ZoneEvent::Kind::wrong_way, rule, step.id, track);
+  add_event(ZoneEvent::Kind::wrong_way, rule, step.id, track, {now_, step.after});
 }
 
-void ZoneCounter::leave(std::size_t rule, guint64 id, const Track &track, Stay *stay, GstClockTime until) {
+void ZoneCounter::enter(std::size_t rule, guint64 id, const Track &track, Stay *stay) {
   CountedRule &zone = rules_[rule];
+  stay->is_counted = true, stay->has_dwelt = stay->was_wrong = false;
+  stay->entered = stay->changed, stay->reference = stay->changed.anchor;
+  ++zone.occupancy;
+  zone.counts.add(kEnter, track.box.type, now_);
+  add_event(ZoneEvent::Kind::enter, rule, id, track, stay->entered);
+}
+
+void ZoneCounter::leave(std::size_t rule, guint64 id, const Track &track, Stay *stay, const Moment &moment) {
+  CountedRule &zone = rules_[rule];
+  stay->is_counted = false;
   --zone.occupancy;
   zone.counts.add(kLeave, track.box.type, now_);
-  add_event(ZoneEvent::Kind::leave, rule, id, track, until - stay->since);
-  *stay = {};
+  add_event(ZoneEvent::Kind::leave, rule, id, track, moment, moment.time - stay->entered.time);
 }
 
 void ZoneCounter::watch_crowd(std::size_t rule) {
@@ -279,19 +296,19 @@ void ZoneCounter::watch_crowd(std::size_t rule) {
   if (zone.crowd_told || now_ - zone.crowd_since < zone.rule.crowd_time) return;
   zone.crowd_told = true;
   ZoneEvent event;
-  event.kind = ZoneEvent::Kind::crowd, event.rule = rule;
+  event.kind = ZoneEvent::Kind::crowd, event.rule = rule, event.moment.time = now_;
   event.duration = now_ - zone.crowd_since, event.count = zone.occupancy;
   events_.push_back(event);
 }
 
 void ZoneCounter::add_event(ZoneEvent::Kind kind, std::size_t rule, guint64 id, const Track &track,
-                            GstClockTime duration, Direction direction) {
+                            const Moment &moment, GstClockTime duration, Direction direction) {
   events_.push_back({.kind = kind,
                      .rule = rule,
                      .id = id,
                      .type = track.box.type,
                      .direction = direction,
-                     .anchor = track.anchors[rules_[rule].anchor],
+                     .moment = moment,
                      .duration = duration});
 }
 

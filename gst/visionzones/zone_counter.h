@@ -2,11 +2,12 @@
 // Counts tracks that cross lines, and that enter, leave and stay in polygons.
 //
 // A track crosses a line if the straight way between its anchors (points of its boxes, see ZoneRule) in two consecutive
-// frames does (geometry.h). The crossing is counted, and the line then holds the track until an anchor is at least the
-// hysteresis away. Crossings of a held track are not counted at once: if those in one direction are more when the hold
-// ends, one crossing in that direction is counted. The hold also ends with the track.
+// frames does (geometry.h). It can cross when one of its anchors has been at least the hysteresis away from the line.
+// Its crossings are settled when an anchor is as far away again, ZoneRule::least_stay after the last of them, or when the
+// track is lost: if those in one direction are more, one is counted, at the time of the last one.
 //
 // A track is in a polygon from its first anchor inside until one outside is the hysteresis or more away from the edges.
+// Both are counted when they have lasted for ZoneRule::least_stay.
 #pragma once
 
 #include <gst/gst.h>
@@ -31,6 +32,12 @@ struct CountedBox {
   bool predicted = false;  // a tracker's guess: the track lives on, but makes no step
 };
 
+// The time and the place of a change.
+struct Moment {
+  GstClockTime time = 0;
+  FixedPoint anchor{};
+};
+
 struct ZoneEvent {
   enum class Kind { cross, enter, leave, dwell, crowd, wrong_way };
   Kind kind = Kind::cross;
@@ -38,7 +45,7 @@ struct ZoneEvent {
   guint64 id = 0;  // of the track; 0 for a crowd
   GQuark type = 0;
   Direction direction = kToRight;  // of a crossing
-  FixedPoint anchor{};             // the last anchor of the track
+  Moment moment;                   // when and where it happened: not after the frame
   GstClockTime duration = 0;       // leave, dwell: since the track entered; crowd: since the crowd began
   guint64 count = 0;               // the number of objects of a crowd
 };
@@ -104,11 +111,13 @@ class ZoneCounter {
  private:
   // The state of a track at one rule.
   struct Stay {
-    bool is_in = false;  // in the polygon, or held by the line
+    Moment changed;          // the last crossing, entering or leaving
+    bool can_cross = false;  // lines: an anchor was away from the line
+    int balance = 0;         // lines: crossings to the right minus to the left that are not settled
+    bool is_in = false, is_counted = false;  // polygons: the track is inside, and is counted as inside
+    Moment entered;                          // polygons: the begin of what is counted
     bool has_dwelt = false, was_wrong = false;
-    int balance = 0;  // lines: crossings to the right minus to the left since the one that began the hold
     FixedPoint reference;  // where the next step of watch_way() begins
-    GstClockTime since = 0;
   };
   struct Track {
     CountedBox box;                   // the last box of the track
@@ -124,16 +133,18 @@ class ZoneCounter {
 
   bool is_lost(const Track &track) const { return now_ - track.last_seen > plan_.patience; }
   void end_lost_tracks();
-  void count_crossing(std::size_t rule, guint64 id, const Track &track, bool to_right);
   void number_anchors();
+  void settle_unseen();
+  void settle(std::size_t rule, guint64 id, const Track &track, Stay *stay);
   void find_anchors(const CountedBox &box, std::vector<FixedPoint> *anchors) const;
   void take(const CountedBox &box);
   void step_over_line(std::size_t rule, const Track &track, const Step &step, Stay *stay);
   void step_in_polygon(std::size_t rule, const Track &track, const Step &step, Stay *stay);
   void watch_way(std::size_t rule, const Track &track, const Step &step, Stay *stay);
-  void leave(std::size_t rule, guint64 id, const Track &track, Stay *stay, GstClockTime until);
+  void enter(std::size_t rule, guint64 id, const Track &track, Stay *stay);
+  void leave(std::size_t rule, guint64 id, const Track &track, Stay *stay, const Moment &moment);
   void watch_crowd(std::size_t rule);
-  void add_event(ZoneEvent::Kind kind, std::size_t rule, guint64 id, const Track &track,
+  void add_event(ZoneEvent::Kind kind, std::size_t rule, guint64 id, const Track &track, const Moment &moment,
                  GstClockTime duration = 0, Direction direction = kToRight);
 
   ZonePlan plan_;

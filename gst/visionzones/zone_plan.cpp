@@ -186,7 +186,7 @@ class PlanReader {
   }
 
   void read_line(Members *line, ZoneRule *rule) {
-    line->allow({"name", "from", "to", "anchor", "types", "directions", "hysteresis"});
+    line->allow({"name", "from", "to", "anchor", "types", "directions", "hysteresis", "least-stay"});
     read_common(line, rule);
     if (rule->share != 0) line->fail("anchor", "is a share, which lines do not have");
     PlannedPoint from, to;
@@ -202,7 +202,7 @@ class PlanReader {
 
   void read_zone(Members *zone, ZoneRule *rule) {
     zone->allow({"name", "polygon", "anchor", "types", "inverse", "dwell", "crowd", "direction", "angle",
-                 "hysteresis"});
+                 "hysteresis", "least-stay"});
     read_common(zone, rule);
     zone->points("polygon", 3, farthest(), &rule->points);
     zone->flag("inverse", &rule->is_inverse);
@@ -235,6 +235,7 @@ class PlanReader {
     members->texts("types", 0, 64, &rule->types);
     if (double hysteresis = 0; members->number("hysteresis", 0, farthest(), &hysteresis))
       rule->hysteresis = hysteresis;
+    members->seconds("least-stay", &rule->least_stay);
   }
 
   // "bottom", "center", a point in fractions of the box, or a share.

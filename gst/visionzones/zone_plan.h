@@ -33,6 +33,8 @@ struct ZoneRule {
   std::vector<std::string> types;                                            // empty: all types
   std::string directions[kDirections] = {"left-to-right", "right-to-left"};  // names of a line's directions
   std::optional<double> hysteresis;  // in pixels or fractions of the frame's height
+  // The time between a track's first and last box on a side of the line, inside or outside, from which on it is there.
+  GstClockTime least_stay = 200 * GST_MSECOND;
   // The following members are for polygons only.
   bool is_inverse = false;  // the outside of the polygon counts as its inside
   GstClockTime dwell = 0;   // the stay in the polygon after which there is an event; 0: no event

@@ -2,6 +2,7 @@
 // Makes GStreamer structures of the events and counters of zones.
 #include "gst/visionzones/zone_results.h"
 
+#include <algorithm>
 #include <functional>
 
 #include "gst/base/results/zones_meta.h"
@@ -70,8 +71,7 @@ GstStructure *make_shape(const CountedRule &rule) {
 
 }  // namespace
 
-GstStructure *make_event(const char *name, const ZoneEvent &event, const CountedRule &rule,
-                         GstClockTime running_time) {
+GstStructure *make_event(const char *name, const ZoneEvent &event, const CountedRule &rule, FrameTime time) {
   const char *type = g_quark_to_string(event.type);
   using Kind = ZoneEvent::Kind;
   GstStructure *made = gst_structure_new(name, "event", G_TYPE_STRING, kKinds[static_cast<int>(event.kind)],
@@ -80,27 +80,26 @@ GstStructure *make_event(const char *name, const ZoneEvent &event, const Counted
     gst_structure_set(made, "count", G_TYPE_UINT64, event.count, nullptr);
   else
     gst_structure_set(made, "id", G_TYPE_UINT64, event.id, "type", G_TYPE_STRING, type != nullptr ? type : "",
-                      "x", G_TYPE_DOUBLE, pixels(event.anchor.x), "y", G_TYPE_DOUBLE, pixels(event.anchor.y),
-                      nullptr);
+                      "x", G_TYPE_DOUBLE, pixels(event.moment.anchor.x), "y", G_TYPE_DOUBLE,
+                      pixels(event.moment.anchor.y), nullptr);
   if (event.kind == Kind::cross)
     gst_structure_set(made, "direction", G_TYPE_STRING, rule.rule.directions[event.direction].c_str(),
                       nullptr);
   if (event.kind == Kind::leave || event.kind == Kind::dwell || event.kind == Kind::crowd)
     gst_structure_set(made, "duration", G_TYPE_UINT64, event.duration, nullptr);
-  if (GST_CLOCK_TIME_IS_VALID(running_time))
-    gst_structure_set(made, "running-time", G_TYPE_UINT64, running_time, nullptr);
+  if (GST_CLOCK_TIME_IS_VALID(time.running))
+    gst_structure_set(made, "running-time", G_TYPE_UINT64,
+                      time.running - std::min(time.running, time.now - event.moment.time), nullptr);
   return made;
 }
 
 bool attach_zone_results(GstBuffer *buffer, const std::vector<CountedRule> &rules,
-                         const std::vector<ZoneEvent> &events, std::size_t count, Size size,
-                         GstClockTime running_time) {
+                         const std::vector<ZoneEvent> &events, std::size_t count, Size size, FrameTime time) {
   GstStructure *zones = attach_zones(buffer);
   if (zones == nullptr) return false;
   gst_structure_set(zones, "width", G_TYPE_INT, size.width, "height", G_TYPE_INT, size.height, nullptr);
-  set_list(zones, "events", count, [&](std::size_t i) {
-    return make_event("event", events[i], rules[events[i].rule], running_time);
-  });
+  set_list(zones, "events", count,
+           [&](std::size_t i) { return make_event("event", events[i], rules[events[i].rule], time); });
   set_list(zones, "zones", rules.size(), [&](std::size_t i) { return make_counters(rules[i]); });
   set_list(zones, "shapes", rules.size(), [&](std::size_t i) { return make_shape(rules[i]); });
   return true;

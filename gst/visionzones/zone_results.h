@@ -10,12 +10,15 @@
 
 namespace cudavision {
 
-// Makes the structure `name` of an event, which the caller owns. running_time: of the frame, or GST_CLOCK_TIME_NONE.
-GstStructure *make_event(const char *name, const ZoneEvent &event, const CountedRule &rule,
-                         GstClockTime running_time);
+// The time of a frame: by the clock of ZoneCounter, and its running time, or GST_CLOCK_TIME_NONE.
+struct FrameTime {
+  GstClockTime now, running;
+};
+
+// Makes the structure `name` of an event of a frame, which the caller owns.
+GstStructure *make_event(const char *name, const ZoneEvent &event, const CountedRule &rule, FrameTime time);
 // Attaches the first `count` events, the counters and the shapes to a frame. Returns false if there is no memory.
 bool attach_zone_results(GstBuffer *buffer, const std::vector<CountedRule> &rules,
-                         const std::vector<ZoneEvent> &events, std::size_t count, Size size,
-                         GstClockTime running_time);
+                         const std::vector<ZoneEvent> &events, std::size_t count, Size size, FrameTime time);
 
 }  // namespace cudavision

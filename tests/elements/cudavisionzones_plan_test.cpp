@@ -14,7 +14,8 @@ namespace {
 const std::string kPlan = R"({
   "units": "fraction", "patience": 2.5, "window": 10,
   "lines": [{"name": "door", "from": [0.5, 0.25], "to": [0.5, 1], "anchor": "center",
-             "types": ["person", "dog"], "directions": ["in", "out"], "hysteresis": 0.02}],
+             "types": ["person", "dog"], "directions": ["in", "out"], "hysteresis": 0.02,
+             "least-stay": 0.5}],
   "zones": [{"name": "hall", "polygon": [[0, 0], [1, 0], [0.5, 1e-1]], "anchor": 0.25, "inverse": true, "dwell": 3,
              "crowd": {"count": 5, "seconds": 1.5}, "direction": [0, -2], "angle": 45},
             {"name": "door", "polygon": [[0, 0], [1, 0], [1, 1], [0, 1]], "anchor": [0.5, 0.875]}]
@@ -45,6 +46,8 @@ TEST(ZonePlan, all_members_are_read) {
   EXPECT_EQ(door.directions[kToRight], "in");
   EXPECT_EQ(door.directions[kToLeft], "out");
   EXPECT_EQ(door.hysteresis, 0.02);
+  EXPECT_EQ(door.least_stay, 500 * GST_MSECOND);
+  EXPECT_EQ(hall.least_stay, 200 * GST_MSECOND);
   EXPECT_FALSE(hall.is_line());
   EXPECT_EQ(hall.points[2].y, 0.1);
   EXPECT_EQ(hall.share, 0.25);

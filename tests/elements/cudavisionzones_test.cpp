@@ -15,11 +15,12 @@ namespace {
 
 using namespace cudavision::test;
 
-constexpr const char *kDoor =
-                         R"({"lines": [{"name": "door", "from": [32, 0], "to": [32, 48], "hysteresis": 2}]})",
-                     *kDoorAndHall =
-                         R"({"lines": [{"name": "door", "from": [32, 0], "to": [32, 48], "hysteresis": 2}],
-  "zones": [{"name": "hall", "polygon": [[0, 0], [32, 0], [32, 48], [0, 48]], "hysteresis": 0}]})";
+constexpr const char
+    *kDoor =
+        R"({"lines": [{"name": "door", "from": [32, 0], "to": [32, 48], "hysteresis": 2, "least-stay": 0}]})",
+    *kDoorAndHall =
+        R"({"lines": [{"name": "door", "from": [32, 0], "to": [32, 48], "hysteresis": 2, "least-stay": 0}],
+  "zones": [{"name": "hall", "polygon": [[0, 0], [32, 0], [32, 48], [0, 48]], "hysteresis": 0, "least-stay": 0}]})";
 
 class CudaVisionZones : public ElementTest {};
 
@@ -116,6 +117,20 @@ TEST_F(CudaVisionZones, events_are_posted_and_attached) {
             std::string::npos);
 }
 
+// A box in a wrong place, and then a crossing, which is told a fifth of a second later.
+TEST_F(CudaVisionZones, what_lasts_is_told_with_its_own_time_and_place) {
+  ZonesHarness zones(R"({"lines": [{"name": "door", "from": [32, 0], "to": [32, 48]}]})");
+  for (const int x : {40, 40, 20, 40, 40, 28, 20, 20, 20, 20}) {
+    zones.at(x);
+    EXPECT_EQ(take_event(zones), "");
+  }
+  EXPECT_EQ(count_in(zones.at(20), "events"), 1u);
+  EXPECT_EQ(take_event(zones),
+            "cudavisionzones, event=(string)cross, name=(string)door, id=(guint64)1, type=(string)person, "
+            "x=(double)28, "
+            "y=(double)20, direction=(string)left-to-right, running-time=(guint64)200000000;");
+}
+
 TEST_F(CudaVisionZones, what_a_tracker_predicts_is_not_counted) {
   ZonesHarness zones(kDoorAndHall);
   zones.at(40);
@@ -207,14 +222,12 @@ TEST_F(CudaVisionZones, a_file_that_is_replaced_is_read_again) {
 
 TEST_F(CudaVisionZones, fractions_are_of_the_frame) {
   ZonesHarness zones(
-      R"({"units": "fraction", "lines": [{"name": "door", "from": [0.5, 0], "to": [0.5, 1], "hysteresis": 0.1}]})");
-  zones.at(33);
-  EXPECT_EQ(take_event(zones), "");
-  zones.at(31);
-  EXPECT_NE(take_event(zones), "");
-  zones.at(28), zones.at(33), zones.at(31), zones.at(27);
-  EXPECT_EQ(take_event(zones), "") << "it has not left by a tenth of 48 pixels";
-  zones.at(33);
+      R"({"units": "fraction", "lines": [{"name": "door", "from": [0.5, 0], "to": [0.5, 1], "hysteresis": 0.1, "least-stay": 0}]})");
+  zones.at(36), zones.at(27);
+  EXPECT_EQ(take_event(zones), "") << "it was not a tenth of 48 pixels away";
+  zones.at(33), zones.at(36);
+  EXPECT_EQ(take_event(zones), "") << "it is not beyond by a tenth of 48 pixels";
+  zones.at(37);
   EXPECT_NE(take_event(zones), "");
 }
 

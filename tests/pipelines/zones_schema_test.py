@@ -26,10 +26,10 @@ VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 WHOLE = {
     "units": "pixels", "patience": 3, "window": 60,
     "lines": [{"name": "door", "from": [320, 100], "to": [320, 300], "anchor": "bottom", "types": ["person"],
-               "directions": ["in", "out"], "hysteresis": 5}],
+               "directions": ["in", "out"], "hysteresis": 5, "least-stay": 0.2}],
     "zones": [{"name": "hall", "polygon": [[400, 0], [640, 0], [640, 480]], "anchor": 0.5, "types": ["person", "dog"],
                "inverse": False, "dwell": 10, "crowd": {"count": 5, "seconds": 2}, "direction": [1, 0], "angle": 60,
-               "hysteresis": 5}]}
+               "hysteresis": 5, "least-stay": 0.2}]}
 FRACTIONS = json.loads(json.dumps(WHOLE).replace('"pixels"', '"fraction"').replace("320", "0.5").replace("400", "0.6")
                        .replace("640", "1").replace("480", "1").replace("100", "0.1").replace("300", "0.9")
                        .replace('"hysteresis": 5', '"hysteresis": 0.1'))
