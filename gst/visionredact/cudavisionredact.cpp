@@ -10,14 +10,15 @@
  * makes them coarse or blurred. It changes frames in place, in system and CUDA memory.
  *
  * In doubt it hides more. An object that is not found for a while stays hidden for `hold` seconds, where it was and
- * where it is expected. With `look-back-time`, frames are delayed, so that an object is hidden before it is found for
+ * may have gone. With `look-back-time`, frames are delayed, so that an object is hidden before it is found for
  * the first time. If no detector looks at the frames any more, they are hidden as a whole (`on-silence`). The default
  * mode is `fill`, which cannot be undone. Tensors that are pictures are removed from the frames (`drop-pictures`).
  *
  * ## Example launch line
  * |[
- * gst-launch-1.0 filesrc location=street.mp4 ! decodebin ! videoconvert ! cudahog model=people display=false \
- *   ! cudavisiontrack ! cudavisionredact type=person look-back-time=1500000000 dilate=16 ! videoconvert ! autovideosink
+ * gst-launch-1.0 filesrc location=street.mp4 ! decodebin ! videoconvert ! cudabgsub scale=1/2 display=false \
+ *   ! cudahog model=people roi-type=motion display=false ! cudavisiontrack type=person \
+ *   ! cudavisionredact look-back-time=1000000000 dilate=12 ! videoconvert ! autovideosink
  * ]|
  *
  * Since: 0.3
@@ -84,8 +85,8 @@ std::vector<Property<RedactSettings>> doubt_properties() {
   using S = RedactSettings;
   return {real_property<S>(
               {"hold", "Hold",
-               "Seconds for which an object stays hidden that is not found any more, where it was and is "
-               "expected"},
+               "Seconds for which an object stays hidden that is not found any more; ten times as long if it "
+               "has an id and nothing moves there"},
               &S::hold, 0.0, 60.0),
           unsigned_property<S>({"look-back-time", "Look-back time",
                                 "Nanoseconds, up to a minute, for which frames are held back, at most 256 "

@@ -7,7 +7,6 @@
 #include <gst/gst.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
@@ -41,9 +40,9 @@ struct HiddenFrame {
 };
 
 // Frames arrive and leave in the same order. What a later frame reveals is added to the frames that have not left. A
-// box is assigned to an object by the id of its track or, without one, by its overlap with where the object is
-// expected. If the overlap is small, the box may be of a newcomer: it counts as both. A box that a tracker predicts is
-// hidden, but is no sighting. A jump in time counts as one frame.
+// box is of an object that was found before if both have the same id or, if both have none, if they overlap. A box that
+// a tracker predicts is hidden, but is no sighting; nor is a box of the type `motion` without an id, which tells only
+// where something moves. A jump in time counts as one frame.
 class HiddenRegions {
  public:
   void restart() { *this = {}; }
@@ -80,73 +79,38 @@ class HiddenRegions {
  private:
   struct Place {
     double x = 0, y = 0, width = 0, height = 0;  // pixels
+
+    friend bool operator==(const Place &, const Place &) = default;
   };
-  struct Sighting {
-    GstClockTime time;
-    Place place;
-    GstClockTime begin;  // of the first sighting that was merged into this one
-  };
+  // What is known of an object since it was found last.
   struct Object {
-    std::uint64_t number;  // unique; grows with each new object
     GQuark type;
-    guint64 track;               // the id of the track, or 0
-    GstClockTime first;          // when it was found first
-    GstClockTime since;          // when it was found first if earlier sightings were of another object
-    GstClockTime or_since;       // another possible, earlier value of `since`; or `since`
-    std::vector<Sighting> seen;  // of the last kMotionTime; never empty
-    int found = 1;               // the sightings since it became an object of its own
-    std::uint64_t copy_of = 0;   // the number of the object that it may be instead; 0: none, or it was found
-    bool is_here = false;        // the arriving frame has a box of it
-    Place expected = {};         // its place in the arriving frame
-  };
-  // A possible pair of a box and an object.
-  struct Match {
-    GstClockTime last;  // when the object was found last, if the box is surely of it; otherwise 0
-    bool is_same;       // the track ids are equal
-    double overlap;
-    std::size_t box, object;
-  };
-  // Where an object must have been in a frame before it was found.
-  struct Way {
-    std::uint64_t object;
-    Place place;
+    guint64 track;                          // its id, or 0
+    Place place;                            // its last box
+    double velocity_x = 0, velocity_y = 0;  // pixels a second
+    GstClockTime found = 0;                 // when it was found last
+    GstClockTime missed = 0;  // the time since then, but for frames in which nothing has moved at its place
   };
   struct Frame {
     GstClockTime time;
     HiddenFrame hidden;
-    std::vector<Way> ways = {};  // sorted by Way::object
-  };
-  struct Motion {
-    double x = 0, y = 0;  // pixels a second
   };
 
   static Place place_of(const AttachedBox &box) { return {box.x, box.y, box.width, box.height}; }
-  static Place moved(const Place &place, const Motion &motion, double seconds);
-  static Motion motion_of(const Sighting &from, const Sighting &to);
-  Motion steady_motion_of(const Sighting *begin, const Sighting *end);
-  static Place straight_on(const Object &object, GstClockTime since, GstClockTime time);
-  static const Sighting &first_since(const Object &object, GstClockTime since);
-  Place expected(const Object &object, GstClockTime time);
   static Place both(const Place &a, const Place &b);
-  static Place around(const Place &place);
   static double overlap(const Place &a, const Place &b);
   static void put(const Place &place, Frame *frame);
-  static void add(const Place &place, Frame *frame);
-  static void add_between(const Place &seen, const Place &expected, Frame *frame);
-  static void extend(const Place &place, const Object &object, Frame *frame);
+  static void hide(const Place &place, Frame *frame);
+  static void hide_near(const Object &object, double seconds, Frame *frame);
   bool is_silent(GstBuffer *buffer, const RedactSettings &settings, bool has_boxes);
-  void follow(const RedactSettings &settings);
   void hide_all_held();
-  void match();
-  double fit(const Match &match) const;
-  static bool is_known(const Object &object, const Match &match);
-  static void add_sighting(const Sighting &sighting, std::vector<Sighting> *seen);
-  bool hold_copy(const Object &object, Object *better);
-  const Object *see(const AttachedBox &box, const Match *match);
-  void settle();
-  void add_way(const Sighting &from, const Sighting &to);
-  void add_to_held_frames(const Object &object);
-  void look_back(const Object &object, GstClockTime begin);
+  void collect(GstBuffer *buffer, const RedactSettings &settings, const StopFlag &stop);
+  void take(const AttachedBox &box, const RedactSettings &settings);
+  Object *find(const Object &seen);
+  void see(const Object &seen);
+  static Place between(const Object &from, const Object &to, GstClockTime time);
+  bool is_still(const Object &object) const;
+  void hold(GstClockTime most, GstClockTime step);
 
   Size size_;
   StreamClock clock_;
@@ -157,14 +121,11 @@ class HiddenRegions {
   GstClockTime last_look_ = 0;       // the time of the last frame before this one that was analysed
   bool has_marks_ = false;           // the detector marks frames
   std::optional<std::string> type_;  // the property `type` at the last frame
-  std::uint64_t objects_so_far_ = 0;
   std::deque<Frame> frames_;
   std::vector<Object> objects_;
   std::vector<AttachedBox> boxes_;
-  std::vector<Match> matches_;               // the best ones first
-  std::vector<const Match *> match_of_box_;  // the match of each box, or null
-  std::vector<const Match *> missed_;  // for each box, the best match among objects without a box; or null
-  std::vector<double> slopes_;
+  std::vector<Place> moving_;  // where something moves in the arriving frame
+  bool knows_motion_ = false;  // somebody has looked for it
 };
 
 }  // namespace cudavision

@@ -58,6 +58,13 @@ void add_track(GstBuffer *buffer, const Box &box, guint64 track, const char *typ
       add_region(buffer, box, type), gst_structure_new("tracking", "id", G_TYPE_UINT64, track, nullptr));
 }
 
+GstStructure *tracking(const Box &estimate, guint64 track, const std::array<double, 2> &velocity) {
+  return gst_structure_new("tracking", "id", G_TYPE_UINT64, track, "x", G_TYPE_DOUBLE, estimate.x, "y",
+                           G_TYPE_DOUBLE, estimate.y, "width", G_TYPE_DOUBLE, estimate.width, "height",
+                           G_TYPE_DOUBLE, estimate.height, "velocity-x", G_TYPE_DOUBLE, velocity[0],
+                           "velocity-y", G_TYPE_DOUBLE, velocity[1], nullptr);
+}
+
 Owned<GstBuffer> frame_with(const std::vector<Box> &boxes, const char *type) {
   Owned<GstBuffer> buffer = track_picture().buffer();
   for (const Box &box : boxes) add_region(buffer.get(), box, type);

@@ -5,6 +5,7 @@
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,6 +55,8 @@ class TrackHarness {
 GstVideoRegionOfInterestMeta *add_region(GstBuffer *buffer, const Box &box, const char *type, gint id = 0);
 // A region with the id of a track.
 void add_track(GstBuffer *buffer, const Box &box, guint64 track, const char *type = "person");
+// The parameter of a region that cudavisiontrack attaches; the velocity is in pixels a second.
+GstStructure *tracking(const Box &estimate, guint64 track, const std::array<double, 2> &velocity);
 Owned<GstBuffer> frame_with(const std::vector<Box> &boxes, const char *type = "person");
 std::vector<GstVideoRegionOfInterestMeta *> regions_of(const Owned<GstBuffer> &buffer);
 std::optional<Estimate> estimate_of(GstVideoRegionOfInterestMeta *region);
