@@ -23,21 +23,24 @@ const char *valid_text(const char *text) {
   return text != nullptr && g_utf8_validate(text, -1, nullptr) ? text : nullptr;
 }
 
-// The field "id" of the structure; 0 if it is not a whole number above 0.
-guint64 id_in(const GstStructure *structure) {
+// The field "id" of the structure, if it is a whole number that is not negative.
+std::optional<guint64> id_in(const GstStructure *structure) {
   const GValue *value = gst_structure_get_value(structure, "id");
-  if (value == nullptr) return 0;
+  if (value == nullptr) return {};
+  const auto id_of = [](gint64 number) {
+    return number < 0 ? std::nullopt : track_id(static_cast<guint64>(number));
+  };
   switch (G_VALUE_TYPE(value)) {
     case G_TYPE_UINT64:
-      return g_value_get_uint64(value);
+      return track_id(g_value_get_uint64(value));
     case G_TYPE_INT64:
-      return static_cast<guint64>(std::max<gint64>(g_value_get_int64(value), 0));
+      return id_of(g_value_get_int64(value));
     case G_TYPE_UINT:
-      return g_value_get_uint(value);
+      return id_of(g_value_get_uint(value));
     case G_TYPE_INT:
-      return static_cast<guint64>(std::max(g_value_get_int(value), 0));
+      return id_of(g_value_get_int(value));
     default:
-      return 0;
+      return {};
   }
 }
 
@@ -101,18 +104,18 @@ RegionReading reading_of(const GstVideoRegionOfInterestMeta &region) {
                         region.w,
                         region.h,
                         std::numeric_limits<double>::quiet_NaN(),
-                        0,
+                        {},
                         nullptr,
                         false,
                         {}};
-  bool has_detection = false, has_track = false;  // only the first parameter of a name counts
+  bool has_detection = false;  // only the first one counts, and the first `tracking` with an id
   for_each_param(region, [&](std::string_view name, const GstStructure *param) {
     if (name == "detection" && !std::exchange(has_detection, true)) {
       reading.score = number_in(param, "confidence").value_or(reading.score);
       reading.label = valid_text(gst_structure_get_string(param, "label"));
     }
-    if (name == "tracking" && !std::exchange(has_track, true)) {
-      reading.track = id_in(param);
+    if (name == "tracking" && !reading.track_id) {
+      reading.track_id = id_in(param);
       gboolean predicted = FALSE;
       reading.predicted = gst_structure_get_boolean(param, "predicted", &predicted) && predicted;
       reading.estimate = estimate_in(param);

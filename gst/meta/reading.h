@@ -62,13 +62,18 @@ struct TrackEstimate {
   double x, y, width, height, velocity_x, velocity_y;
 };
 
+// Trackers number from 0 or from 1 on; 2^64 - 1, which is -1, says that there is no track.
+constexpr std::optional<guint64> track_id(guint64 id) {
+  return id == G_MAXUINT64 ? std::nullopt : std::optional(id);
+}
+
 struct RegionReading {
   const char *type;  // null if it has none
   // Negative for a region that begins left of the frame or above it. The fields of the meta are unsigned.
   gint x, y;
   guint width, height;
-  double score;   // the number in the field "confidence" of the parameter "detection"; NaN if there is none
-  guint64 track;  // the field "id" of the parameter "tracking"; 0 if it is no whole number above 0
+  double score;  // the number in the field "confidence" of the parameter "detection"; NaN if there is none
+  std::optional<guint64> track_id;  // the field "id" of the parameter "tracking", see track_id()
   // The field "label" of the parameter "detection"; null if there is none. Valid as long as the meta.
   const char *label;
   bool predicted;  // the field "predicted" of the parameter "tracking"

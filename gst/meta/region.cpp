@@ -28,8 +28,10 @@ PackedRegion packed(const GstCudaVisionRegion &region) {
 
 GstCudaVisionRegion values_of(const GstVideoRegionOfInterestMeta &meta) {
   const cudavision::RegionReading region = cudavision::reading_of(meta);
-  return {region.type,    region.x,     region.y,     region.width, region.height,   meta.id,
-          meta.parent_id, region.score, region.track, region.label, region.predicted};
+  return {region.type,    region.x,         region.y,
+          region.width,   region.height,    meta.id,
+          meta.parent_id, region.score,     region.track_id.value_or(0),
+          region.label,   region.predicted, region.track_id.has_value()};
 }
 
 }  // namespace

@@ -42,12 +42,13 @@ void append_classes(std::string *text, const GstAnalyticsClsMtd &classes, const 
     });
 }
 
-// Returns false if the track cannot be read.
+// Returns false if the track cannot be read, or has no id.
 bool append_tracking(std::string *text, const GstAnalyticsTrackingMtd &tracking) {
   guint64 id = 0;
   GstClockTime first = GST_CLOCK_TIME_NONE, last = GST_CLOCK_TIME_NONE;
   gboolean lost = FALSE;
-  if (!gst_analytics_tracking_mtd_get_info(&tracking, &id, &first, &last, &lost)) return false;
+  if (!gst_analytics_tracking_mtd_get_info(&tracking, &id, &first, &last, &lost) || !track_id(id))
+    return false;
   append_numbers(text, "tracking-id", id);
   return true;
 }

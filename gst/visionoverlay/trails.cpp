@@ -14,8 +14,8 @@ void Trails::take(const GstBuffer *frame, const std::vector<AttachedBox> &boxes,
     std::erase_if(way, [&](const Point &p) { return p.time > now_ || now_ - p.time >= length_; });
   std::erase_if(ways_, [](const auto &entry) { return entry.second.empty(); });
   for (const AttachedBox &box : boxes)
-    if (box.track != 0 && (ways_.size() < kMostTracks || ways_.contains(box.track)))
-      append(&ways_[box.track], {now_, box.x + box.width / 2, box.y + box.height});
+    if (box.track_id && (ways_.size() < kMostTracks || ways_.contains(*box.track_id)))
+      append(&ways_[*box.track_id], {now_, box.x + box.width / 2, box.y + box.height});
 }
 
 // Appends a point, in place of the last one if that has the same time or follows the one before it too soon.

@@ -159,8 +159,8 @@ void VisionOverlayOperation::add_zones(const Job &job) {
     warn_of_too_many();
 }
 
-guint32 VisionOverlayOperation::color_of_box(guint64 track) const {
-  return settings_.color_by_track && track != 0 ? color_of_track(track) : settings_.color.argb();
+guint32 VisionOverlayOperation::color_of_box(std::optional<guint64> track) const {
+  return settings_.color_by_track && track ? color_of_track(*track) : settings_.color.argb();
 }
 
 LabelStyle VisionOverlayOperation::style_of_labels(guint32 argb, const Job &job) const {
@@ -196,7 +196,7 @@ void VisionOverlayOperation::add_boxes(const Job &job) {
   });
   for (const AttachedBox &box : boxes_)
     primitives_.push_back(make_primitive(
-        Primitive::Kind::rectangle, line_width(job), color_of(color_of_box(box.track), *job.info),
+        Primitive::Kind::rectangle, line_width(job), color_of(color_of_box(box.track_id), *job.info),
         clamped(box.x), clamped(box.y), clamped(box.x + box.width - 1), clamped(box.y + box.height - 1)));
   if (!settings_.labels) return;
   for (const AttachedBox &box : boxes_)
@@ -210,7 +210,7 @@ void VisionOverlayOperation::add_label(const AttachedBox &box, const Job &job) {
   const bool has_label = box.label != nullptr && *box.label != '\0';
   const char *type = has_label ? box.label : text_of(box.type);
   const std::string whole = drawable(type != nullptr ? type : "");
-  const std::string id = box.track == 0 ? "" : (whole.empty() ? "#" : " #") + std::to_string(box.track);
+  const std::string id = box.track_id ? (whole.empty() ? "#" : " #") + std::to_string(*box.track_id) : "";
   const std::string text = whole.substr(0, LabelText::kMost - id.size()) + id;
   const bool has_score = std::isfinite(box.score);
   if (text.empty() && !has_score) return;
@@ -218,7 +218,7 @@ void VisionOverlayOperation::add_label(const AttachedBox &box, const Job &job) {
   const auto score = static_cast<float>(box.score);
   const std::size_t first = primitives_.size();
   primitives_.resize(first + static_cast<std::size_t>(label_size(label.length, has_score)));
-  const LabelStyle style = style_of_labels(color_of_box(box.track), job);
+  const LabelStyle style = style_of_labels(color_of_box(box.track_id), job);
   const int length = label_length(label, has_score ? label_number(score) : LabelNumber());
   const Region place =
       placer_.place({clamped(box.x), clamped(box.y), clamped(box.width), clamped(box.height)},

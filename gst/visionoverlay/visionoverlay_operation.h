@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "cuda/common/memory_budget.h"
@@ -42,7 +43,7 @@ class VisionOverlayOperation final : public ElementOperation<VisionOverlaySettin
   void take_shown_boxes(const Job &job);
   void add_label(const AttachedBox &box, const Job &job);
   LabelStyle style_of_labels(guint32 argb, const Job &job) const;
-  guint32 color_of_box(guint64 track) const;
+  guint32 color_of_box(std::optional<guint64> track) const;
   bool warn_of_too_many();
   void warn_of_unreadable();
   Status draw(const Job &job);  // draws primitives_

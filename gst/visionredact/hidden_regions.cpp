@@ -155,8 +155,8 @@ void HiddenRegions::take(const AttachedBox &box, const RedactSettings &settings)
     put(place_of(box), &frames_.back());
   else if (is_typed && !box.predicted && box.width > 0 && box.height > 0)  // a wrong guess would show more
     put(place_of(box), &frames_.back());
-  if (box.predicted || (box.track == 0 && WantedType(kMotion).includes(box.type))) return;
-  Object seen{.type = box.type, .track = box.track, .place = place_of(box), .found = now_};
+  if (box.predicted || (!box.track_id && WantedType(kMotion).includes(box.type))) return;
+  Object seen{.type = box.type, .track = box.track_id, .place = place_of(box), .found = now_};
   if (box.estimate) seen.velocity_x = box.estimate->velocity_x, seen.velocity_y = box.estimate->velocity_y;
   see(seen);
 }
@@ -168,8 +168,8 @@ HiddenRegions::Object *HiddenRegions::find(const Object &seen) {
   double most = kSameObject;
   for (Object &object : objects_) {
     if (object.type != seen.type) continue;
-    if (seen.track != 0 && object.track == seen.track) return &object;
-    if (object.track != 0 || object.found == now_) continue;
+    if (seen.track && object.track == seen.track) return &object;
+    if (object.track || object.found == now_) continue;
     if (const double common = overlap(object.place, seen.place); common > most) best = &object, most = common;
   }
   return best;
@@ -188,7 +188,7 @@ void HiddenRegions::see(const Object &seen) {
   if ((before == nullptr || is_far) && objects_.size() >= kMostObjects) return hide_all_held();
   if (before == nullptr) return objects_.push_back(seen);
   Object old = std::exchange(*before, seen);
-  old.track = 0;
+  old.track.reset();
   if (is_far) objects_.push_back(old);
 }
 
@@ -203,8 +203,7 @@ HiddenRegions::Place HiddenRegions::between(const Object &from, const Object &to
 // Whether nothing moves where the object was found: it cannot have gone. Without an id, a box may be a mistake.
 bool HiddenRegions::is_still(const Object &object) const {
   const Place &p = object.place;
-  return knows_motion_ && object.track != 0 &&
-         std::none_of(moving_.begin(), moving_.end(), [&p](const Place &m) {
+  return knows_motion_ && object.track && std::none_of(moving_.begin(), moving_.end(), [&p](const Place &m) {
            const double x = m.x + m.width / 2, y = m.y + m.height / 2;
            return x >= p.x && x < p.x + p.width && y >= p.y && y < p.y + p.height;
          });
@@ -227,7 +226,7 @@ void HiddenRegions::hold(GstClockTime most, GstClockTime step) {
   }
   std::erase_if(objects_, [&](const Object &object) {
     const bool is_needed =
-        object.found >= frames_.front().time && (object.track != 0 || object.found >= last_look_);
+        object.found >= frames_.front().time && (object.track || object.found >= last_look_);
     return object.found != now_ && !is_held(object) && !is_needed;
   });
 }

@@ -85,7 +85,7 @@ class HiddenRegions {
   // What is known of an object since it was found last.
   struct Object {
     GQuark type;
-    guint64 track;                          // its id, or 0
+    std::optional<guint64> track;           // its id
     Place place;                            // its last box
     double velocity_x = 0, velocity_y = 0;  // pixels a second
     GstClockTime found = 0;                 // when it was found last

@@ -36,6 +36,7 @@
 #include <gst/cudavision/cudavision.h>
 #include <gst/video/video.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -147,8 +148,9 @@ void warn_of_too_many(GstCudaVisionTrack *track) {
 // Removes the boxes that have an id of another tracker, and learns from the ids how many trackers are upstream.
 void leave_boxes_of_other_trackers(GstCudaVisionTrack *track) {
   for (const AttachedBox &box : track->state->boxes)
-    if (box.track != 0) follow_trackers(track, (box.track - 1) / SortTracker::kIdsOfTracker + 1);
-  std::erase_if(track->state->boxes, [](const AttachedBox &box) { return box.track != 0; });
+    if (box.track_id)
+      follow_trackers(track, (std::max<guint64>(*box.track_id, 1) - 1) / SortTracker::kIdsOfTracker + 1);
+  std::erase_if(track->state->boxes, [](const AttachedBox &box) { return box.track_id.has_value(); });
 }
 
 // Posts one warning if no boxes come, and one if only boxes of types other than `type` come.

@@ -186,8 +186,8 @@ void collect(GstCudaVisionZones *zones, GstBuffer *buffer) {
   collect_boxes(buffer, state->stop, &state->boxes);
   state->counted.clear();
   for (const AttachedBox &box : state->boxes)
-    if (box.track != 0 && box.width >= 0 && box.height >= 0)
-      state->counted.push_back({box.track, box.type, box.x, box.y, box.width, box.height, box.predicted});
+    if (box.track_id && box.width >= 0 && box.height >= 0)
+      state->counted.push_back({*box.track_id, box.type, box.x, box.y, box.width, box.height, box.predicted});
   warn_of_absence(zones, buffer);
 }
 

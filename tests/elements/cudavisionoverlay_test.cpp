@@ -286,7 +286,7 @@ TEST_F(CudaVisionOverlayTrail, is_bounded) {
   cudavision::Trails trails;
   const Owned<GstBuffer> frame(gst_buffer_new());
   std::vector<cudavision::AttachedBox> boxes(2000);
-  for (std::size_t i = 0; i < boxes.size(); ++i) boxes[i].track = i + 1;
+  for (std::size_t i = 0; i < boxes.size(); ++i) boxes[i].track_id = i + 1;
   std::size_t steps = 0;
   for (int i = 0; i < 300; ++i) {
     GST_BUFFER_PTS(frame.get()) = static_cast<GstClockTime>(i) * GST_MSECOND * 10;

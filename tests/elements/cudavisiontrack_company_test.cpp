@@ -252,8 +252,24 @@ TEST_F(CudaVisionTrackCompany, absurd_tellings_of_other_trackers_are_left_out) {
         gst_harness_push_event(track.get(), gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, told)));
   Owned<GstBuffer> frame = car_and_person();
   gst_video_region_of_interest_meta_add_param(
-      regions_of(frame)[1], gst_structure_new("tracking", "id", G_TYPE_UINT64, G_MAXUINT64, nullptr));
-  EXPECT_EQ(ids_of(track.exchange(std::move(frame))), (std::vector<guint64>{1, G_MAXUINT64}));
+      regions_of(frame)[1], gst_structure_new("tracking", "id", G_TYPE_UINT64, G_MAXUINT64 - 1, nullptr));
+  EXPECT_EQ(ids_of(track.exchange(std::move(frame))), (std::vector<guint64>{1, G_MAXUINT64 - 1}));
+}
+
+// GStreamer's ioutracker begins with 0. Others write -1 where they have not given an id.
+TEST_F(CudaVisionTrackCompany, ids_of_others_may_be_0_and_minus_1_is_none) {
+  TrackHarness track("min-hits=0");
+  const auto params_behind = [&track](GType type, auto id) {
+    Owned<GstBuffer> frame = frame_with({{5, 6, 7, 8}});
+    gst_video_region_of_interest_meta_add_param(regions_of(frame)[0],
+                                                gst_structure_new("tracking", "id", type, id, nullptr));
+    return g_list_length(regions_of(track.exchange(std::move(frame)))[0]->params);
+  };
+  EXPECT_EQ(params_behind(G_TYPE_UINT64, guint64{0}), 1u);
+  EXPECT_EQ(params_behind(G_TYPE_INT, 0), 1u);
+  EXPECT_EQ(params_behind(G_TYPE_UINT64, G_MAXUINT64), 2u);
+  EXPECT_EQ(params_behind(G_TYPE_INT64, gint64{-1}), 2u);
+  EXPECT_EQ(params_behind(G_TYPE_INT, -1), 2u);
 }
 
 // A tracker in front is taken out: its sticky event is gone, and its ids were given.

@@ -142,6 +142,27 @@ TEST_F(CudaVisionZones, what_a_tracker_predicts_is_not_counted) {
   EXPECT_EQ(count_in(zones.at(28), "events"), 2u);
 }
 
+// GStreamer's ioutracker begins with 0. Others write -1 where they have not given an id.
+TEST_F(CudaVisionZones, the_id_0_is_counted_and_minus_1_is_none) {
+  const auto events_of = [](GType type, auto id) {
+    ZonesHarness zones(kDoorAndHall);
+    guint events = 0;
+    for (const double x : {38, 26}) {
+      Owned<GstBuffer> buffer = track_picture().buffer();
+      gst_video_region_of_interest_meta_add_param(add_region(buffer.get(), {x, 12, 4, 8}, "person"),
+                                                  gst_structure_new("tracking", "id", type, id, nullptr));
+      events = count_in(zones.exchange(std::move(buffer)), "events");
+    }
+    return events;
+  };
+  EXPECT_EQ(events_of(G_TYPE_UINT64, guint64{0}), 2u);
+  EXPECT_EQ(events_of(G_TYPE_INT, 0), 2u);
+  EXPECT_EQ(events_of(G_TYPE_UINT64, G_MAXUINT64 - 1), 2u);
+  EXPECT_EQ(events_of(G_TYPE_UINT64, G_MAXUINT64), 0u);
+  EXPECT_EQ(events_of(G_TYPE_INT64, gint64{-1}), 0u);
+  EXPECT_EQ(events_of(G_TYPE_INT, -1), 0u);
+}
+
 TEST_F(CudaVisionZones, shared_frames_keep_their_memory_and_stay_as_they_are) {
   ZonesHarness zones(kDoor);
   const Owned<GstBuffer> shared = track_picture().buffer();

@@ -188,7 +188,9 @@ TEST(HostileRegion, parameters_that_are_none_are_left_out) {
   add(gst_structure_new("detection", "confidence", G_TYPE_STRING, "much", nullptr));
   add(gst_structure_new("tracking", "id", G_TYPE_INT, -1, nullptr));
   EXPECT_TRUE(std::isnan(region_of(buffer.get()).score));
-  EXPECT_EQ(region_of(buffer.get()).track_id, 0u);
+  EXPECT_FALSE(region_of(buffer.get()).has_track);
+  add(gst_structure_new("tracking", "id", G_TYPE_INT, 0, nullptr));
+  EXPECT_TRUE(region_of(buffer.get()).has_track);
   EXPECT_EQ(criticals.count(), 0) << criticals.last();
   meta->params = g_list_remove(meta->params, nullptr);  // GStreamer would release it
 }

@@ -267,7 +267,7 @@ TEST(Regions, are_those_of_all_elements_in_order) {
   gst_video_region_of_interest_meta_add_param(
       person, gst_structure_new("detection", "confidence", G_TYPE_DOUBLE, 0.75, nullptr));
   gst_video_region_of_interest_meta_add_param(
-      person, gst_structure_new("tracking", "id", G_TYPE_UINT64, G_MAXUINT64, nullptr));
+      person, gst_structure_new("tracking", "id", G_TYPE_UINT64, G_MAXUINT64 - 1, nullptr));
   auto *face = gst_buffer_add_video_region_of_interest_meta_id(buffer.get(), 0, 1, 2, 3, G_MAXUINT);
   face->id = -1, face->parent_id = 7;
   gst_video_region_of_interest_meta_add_param(face, gst_structure_new_empty("colour"));
@@ -283,7 +283,8 @@ TEST(Regions, are_those_of_all_elements_in_order) {
   EXPECT_EQ(first->id, 7);
   EXPECT_EQ(first->parent_id, 0);
   EXPECT_EQ(first->score, 0.75);
-  EXPECT_EQ(first->track_id, G_MAXUINT64);
+  EXPECT_EQ(first->track_id, G_MAXUINT64 - 1);
+  EXPECT_TRUE(first->has_track);
   const auto *second = static_cast<const GstCudaVisionRegion *>(regions->next->data);
   EXPECT_EQ(second->type, nullptr);
   EXPECT_EQ(second->height, G_MAXUINT);
@@ -291,6 +292,7 @@ TEST(Regions, are_those_of_all_elements_in_order) {
   EXPECT_EQ(second->parent_id, 7);
   EXPECT_TRUE(std::isnan(second->score));
   EXPECT_EQ(second->track_id, 0u);
+  EXPECT_FALSE(second->has_track);
 }
 
 TEST(Metas, a_buffer_that_is_not_writable_is_refused) {

@@ -8,6 +8,8 @@
 #include <iterator>
 #include <vector>
 
+#include "gst/meta/reading.h"
+
 #if CUDAVISION_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
 #endif
@@ -44,18 +46,19 @@ Status attach_detections(GstBuffer *buffer, int count, const std::function<Detec
   return {};
 }
 
-guint64 track_of_detection(GstBuffer *buffer, guint detection) {
+std::optional<guint64> track_of_detection(GstBuffer *buffer, guint detection) {
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(buffer);
   gpointer state = nullptr;
   GstAnalyticsTrackingMtd tracking;
-  guint64 id = 0;
-  GstClockTime first = 0, last = 0;
-  gboolean lost = FALSE;
-  const bool found =
-      relations != nullptr && gst_analytics_relation_meta_get_direct_related(
-                                  relations, detection, GST_ANALYTICS_REL_TYPE_ANY,
-                                  gst_analytics_tracking_mtd_get_mtd_type(), &state, &tracking);
-  return found && gst_analytics_tracking_mtd_get_info(&tracking, &id, &first, &last, &lost) ? id : 0;
+  while (relations != nullptr && gst_analytics_relation_meta_get_direct_related(
+                                     relations, detection, GST_ANALYTICS_REL_TYPE_ANY,
+                                     gst_analytics_tracking_mtd_get_mtd_type(), &state, &tracking)) {
+    guint64 id = 0;
+    GstClockTime first = 0, last = 0;
+    gboolean lost = FALSE;
+    if (gst_analytics_tracking_mtd_get_info(&tracking, &id, &first, &last, &lost) && track_id(id)) return id;
+  }
+  return {};
 }
 
 void for_each_detection(GstBuffer *buffer, const StopFlag &stop,
@@ -87,7 +90,7 @@ Status attach_tracking(GstBuffer *buffer, guint detection, guint64 track, GstClo
 }
 #else
 Status attach_detections(GstBuffer *, int, const std::function<Detection(int)> &) { return {}; }
-guint64 track_of_detection(GstBuffer *, guint) { return 0; }
+std::optional<guint64> track_of_detection(GstBuffer *, guint) { return {}; }
 Status attach_tracking(GstBuffer *, guint, guint64, GstClockTime, GstClockTime) { return {}; }
 void for_each_detection(GstBuffer *, const StopFlag &, const std::function<void(const Detection &)> &) {}
 #endif
@@ -218,7 +221,7 @@ void drop_segmentations(GstBuffer *buffer) {
     return;
   struct Kept {
     Detection detection;
-    guint64 track;
+    std::optional<guint64> track;
   };
   std::vector<Kept> kept;
   for_each_detection(buffer, StopFlag(), [&](const Detection &detection) {
@@ -231,8 +234,8 @@ void drop_segmentations(GstBuffer *buffer) {
   std::vector<guint> ids;
   for_each_detection(buffer, StopFlag(), [&](const Detection &detection) { ids.push_back(detection.id); });
   for (const guint id : ids)
-    if (const guint64 track = next < kept.size() ? kept[next++].track : 0; track != 0)
-      (void)attach_tracking(buffer, id, track, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE);
+    if (const auto track = next < kept.size() ? kept[next++].track : std::nullopt; track)
+      (void)attach_tracking(buffer, id, *track, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE);
 }
 #else
 Status attach_gst_tensor(GstBuffer *, const GstCudaVisionTensorMeta *) { return {}; }

@@ -6,6 +6,7 @@
 #include <gst/cudavision/cudavision.h>
 
 #include <functional>
+#include <optional>
 
 #include "cuda/common/stop.h"
 #include "gst/base/element/operation.h"
@@ -26,8 +27,8 @@ Status attach_detections(GstBuffer *buffer, int count, const std::function<Detec
 // Calls visit with each detection that is attached to the buffer, in order, until the flag asks to stop.
 void for_each_detection(GstBuffer *buffer, const StopFlag &stop,
                         const std::function<void(const Detection &)> &visit);
-// The id of a track that a detection of the buffer is related to, or 0.
-guint64 track_of_detection(GstBuffer *buffer, guint detection);
+// The id of a track that a detection of the buffer is related to.
+std::optional<guint64> track_of_detection(GstBuffer *buffer, guint detection);
 // Relates a detection of the buffer to a track. The times are those of the track's first and last frame.
 Status attach_tracking(GstBuffer *buffer, guint detection, guint64 track, GstClockTime first,
                        GstClockTime last);

@@ -18,7 +18,7 @@ AttachedBox box_of(GstVideoRegionOfInterestMeta *meta) {
           .width = static_cast<double>(region.width),
           .height = static_cast<double>(region.height),
           .score = region.score,
-          .track = region.track,
+          .track_id = region.track_id,
           .predicted = region.predicted,
           .estimate = region.estimate,
           .region = meta,
@@ -33,7 +33,7 @@ AttachedBox box_of(GstBuffer *buffer, const Detection &d) {
           .width = static_cast<double>(d.width),
           .height = static_cast<double>(d.height),
           .score = static_cast<double>(d.confidence),
-          .track = track_of_detection(buffer, d.id),
+          .track_id = track_of_detection(buffer, d.id),
           .predicted = false,
           .estimate = {},
           .region = nullptr,
@@ -83,7 +83,7 @@ void collect_boxes(GstBuffer *buffer, const StopFlag &stop, std::vector<Attached
       AttachedBox &region = (*boxes)[(next + i) % regions];
       if (region.detection || !is_same_place(region, box)) continue;
       region.detection = box.detection;
-      if (region.track == 0) region.track = box.track;
+      if (!region.track_id) region.track_id = box.track_id;
       if (std::isnan(region.score)) region.score = box.score;
       next = (next + i + 1) % regions;
       return;

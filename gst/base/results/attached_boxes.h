@@ -20,7 +20,7 @@ struct AttachedBox {
   GQuark type = 0;
   double x = 0, y = 0, width = 0, height = 0;  // pixels of the frame
   double score = 0;                            // NaN if there is none
-  guint64 track = 0;                           // the id of its track, or 0
+  std::optional<guint64> track_id;             // see track_id() in reading.h
   bool predicted = false;                      // a tracker's guess: no detector has looked at the frame
   std::optional<TrackEstimate> estimate;       // by the tracker
   GstVideoRegionOfInterestMeta *region = nullptr;

@@ -19,10 +19,11 @@ typedef struct _GstCudaVisionRegion GstCudaVisionRegion;
  * @parent_id: the @id of the region that contains this one
  * @score: the detector's score, which is the field "confidence" of the parameter "detection"; NaN if there is none
  * @track_id: the id of the object over time, which is the field "id" of the parameter "tracking" (cudavisiontrack);
- * 0 if there is none. Since 0.3
+ * 0 also if there is none: see @has_track. Since 0.3
  * @label: (nullable): a text about this one object, which is the field "label" of the parameter "detection". Since 0.3
  * @predicted: %TRUE if this is a prediction of cudavisiontrack on a frame at which no detector has looked; this is the
  * field "predicted" of the parameter "tracking". Since 0.3
+ * @has_track: %TRUE if there is a @track_id. Since 0.4
  *
  * A copy of the values of a #GstVideoRegionOfInterestMeta. Only the library makes such structs, so later versions may
  * add members at the end. @x and @y are signed since 0.3; those of a #GstVideoRegionOfInterestMeta are unsigned.
@@ -44,6 +45,7 @@ struct _GstCudaVisionRegion {
   guint64 track_id;
   const gchar *label;
   gboolean predicted;
+  gboolean has_track;
 };
 
 /**

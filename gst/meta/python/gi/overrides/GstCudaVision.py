@@ -277,7 +277,7 @@ class Region(_NotCopied):
 
     def __repr__(self):
         label = f" {self.label!r}" if self.label else ""
-        track = f" #{self.track_id}" if self.track_id else ""
+        track = f" #{self.track_id}" if self.has_track else ""
         score = f" {self.score:.2f}" if self.score == self.score else ""
         predicted = ", predicted" if self.predicted else ""
         return f"<{self.type}{label}{track}{score} at {self.x},{self.y} {self.width}x{self.height}{predicted}>"
