@@ -21,6 +21,7 @@
 #   tests/run.sh container             the image of examples/container, built without a registry and used; needs root
 #   tests/run.sh package               `release` for the Debian of this machine alone; needs root
 #   tests/run.sh live                  the page of cudavision-live in Chromium, 100,000 random requests to its server
+#   tests/run.sh publish               a million messages of cudavision-publish, with cuts, kills and full disks, in hours
 #   tests/run.sh slurm                 the example batch as an array of Debian's Slurm on this machine; needs root
 #
 # FILTER is a part of the names of tests, as canny; only what they need is built. Works from a fresh clone on Debian 12
@@ -32,7 +33,7 @@ source tests/support/packages.sh
 export PATH="$PATH:/usr/local/cuda/bin"
 
 mode=${1:-first} filter=${2:-}
-if (($# > 2)) || [[ ! $mode =~ ^(first|rest|all|sample|cpu|emulated|asan|tsan|gpu|lint|debian13|debian14|release|package|container|live|slurm)$ ]]; then
+if (($# > 2)) || [[ ! $mode =~ ^(first|rest|all|sample|cpu|emulated|asan|tsan|gpu|lint|debian13|debian14|release|package|container|live|publish|slurm)$ ]]; then
   sed -n '/^#   tests/s/^# //p' tests/run.sh >&2
   exit 2
 fi
@@ -60,7 +61,7 @@ case $mode in
   lint) install_packages clang-format clang-tidy || exit 1 ;;
 esac
 
-CUDAVISION_TEST_DATA=$(test_data) || exit 1
+CUDAVISION_TEST_DATA=$(test_data) && unpack_broker || exit 1
 export CUDAVISION_TEST_DATA
 
 failed_steps=0
@@ -176,6 +177,7 @@ case $mode in
     install_packages "${packages_to_browse[@]}" || exit 1
     configure build-tests && build build-tests gst/plugin/libgstcudavision.so gst/meta/GstCudaVision-1.0.typelib &&
       exec tests/live/live.sh build-tests ;;
+  publish) CUDAVISION_PUBLISH_FULL=1 exec /usr/bin/python3 tests/examples/publish_endurance.py ;;
   slurm)
     configure build-tests && build build-tests gst/plugin/libgstcudavision.so && exec tests/slurm.sh build-tests/gst/plugin ;;
   gpu)

@@ -15,6 +15,7 @@ RULES = [
     (r"\b(podman|docker|buildah|kubectl|helm)\b", PARSED, "needs a container engine or a cluster"),
     (r"\b(git clone|pip3? install|curl|wget)\b|https?://|\b(rtsp|udp|srt|rtmp|whip)\w*(src|sink)\b|rtsp://", PARSED,
      "needs a network"),
+    (r"\bcudavision-publish\b", ELSEWHERE, "tests/examples/publish_test.py"),
     (r"\bcudavision-live\b|\blive\.py\b", ELSEWHERE, "tests/live/server_test.py"),
     (r"\b(ncu|nsys|nvidia-smi|compute-sanitizer)\b|tests/run\.sh gpu|CUDAVISION_WAIT=", PARSED, "needs a card"),
     (r"\bnv\w+(dec|enc)\b|\bcuda(upload|download|convert|scale|convertscale|ipc\w+)\b|memory:CUDAMemory|"

@@ -7,7 +7,7 @@ packages_to_build=(g++ meson ninja-build pkg-config python3
 packages_to_play=(gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-libav opencv-doc
   libopencv-ml-dev libopencv-objdetect-dev)
 packages_to_test=(jq parallel libgtest-dev libopencv-dev libboost-context-dev binutils python3-gi python3-jsonschema python3-yaml python3-numpy
-  python3-opencv python3-aiohttp libseccomp2 libunwind8 locales python3-matplotlib python3-venv gir1.2-gst-plugins-base-1.0 gir1.2-gst-rtsp-server-1.0
+  python3-opencv python3-aiohttp python3-paho-mqtt python3-confluent-kafka python3-jinja2 mosquitto-clients openssl libseccomp2 libunwind8 locales python3-matplotlib python3-venv gir1.2-gst-plugins-base-1.0 gir1.2-gst-rtsp-server-1.0
   libgstreamer-plugins-bad1.0-dev gstreamer1.0-plugins-bad)
 packages_to_live=(python3-aiohttp python3-gi python3-numpy gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0)
 packages_to_browse=(chromium chromium-driver python3-selenium python3-pil fonts-dejavu-core openssl)
@@ -37,6 +37,13 @@ install_packages() {
 unpack_packages() {
   mkdir -p "$1"
   (cd "$1" && apt-get download -qq "${@:2}" && for package in *.deb; do dpkg -x "$package" . && rm "$package"; done) >&2
+}
+
+# unpack_broker: unpacks mosquitto, with the libraries that are missing, into build-data: if it was installed, it would run.
+unpack_broker() {
+  [[ ! -x /usr/sbin/mosquitto && ! -x build-data/usr/sbin/mosquitto ]] || return 0
+  # shellcheck disable=SC2046  # the names are words
+  unpack_packages build-data $(apt-get -s install --no-install-recommends mosquitto | sed -n 's/^Inst \([^ ]*\).*/\1/p')
 }
 
 # test_data: prints the folder of OpenCV's sample pictures and videos. Slim container images omit files under
