@@ -69,7 +69,8 @@ class Choice:
 
     def message(self, source, event, record):
         retain = self.chosen.retain or (event == LINE and self.home_assistant is not None)
-        return Message(source, str(event), record, retain=retain, picture=self.picture(source))
+        event = str(event).encode("utf-8", "replace").decode()  # half a surrogate pair has no place in a topic
+        return Message(source, event, record, retain=retain, picture=self.picture(source))
 
     def picture(self, source):
         if self.chosen.picture is None:

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Publishes lines of cudavisionjson by MQTT, HTTP or Kafka. What cannot be sent is kept. README.md describes it."""
 import argparse
+import contextlib
 import fcntl
 import os
 import pathlib
 import re
 import select
 import signal
+import sqlite3
 import time
 
 import lines
@@ -121,26 +123,27 @@ class Program:
         sensors = HomeAssistant(chosen.home_assistant, target, self.link.status) if chosen.home_assistant else None
         self.choice = Choice(chosen, self.teller, sensors)
         self.source = lines.opened(chosen.input, self.spool.state("position"), self.lines)
-        self.sender = Sender(self.spool, self.link, chosen.timeout, self.teller)
+        self.sender = Sender(self.spool, self.link, chosen.timeout, self.teller, self.end)
         self.wake, self.waker = os.pipe()
         self.stopped = False
 
     def stop(self, *_):
         self.stopped = True
+        self.end()
+
+    def end(self):
         os.write(self.waker, b"x")
 
     def wait(self, seconds):
         """Returns whether the program is to end."""
-        return bool(select.select([self.wake], [], [], seconds)[0]) or not self.sender.is_alive()
+        return bool(select.select([self.wake], [], [], seconds)[0])
 
     def run(self):
         for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP:
             signal.signal(number, self.stop)
         if isinstance(self.source, lines.Pipe):
-            try:
+            with contextlib.suppress(OSError):  # it is no pipe, or the user has too many
                 fcntl.fcntl(self.source.file, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
-            except OSError:
-                pass  # it is no pipe, or the user has too many
         self.sender.start()
         self.read()
         end = time.monotonic() + (0 if self.stopped else self.chosen.linger)
@@ -179,14 +182,16 @@ class Program:
         count = self.spool.count()
         if count:
             self.teller.say(f"{count} messages wait in {self.spool.path}; the next start sends them")
+        if not self.sender.is_alive():
+            self.spool.close()
         return 1 if count and not self.stopped else 0
 
 
 def main():
     try:
         code = Program(options()).run()
-    except Refused as refused:
-        Teller().say(refused)
+    except (Refused, OSError, sqlite3.Error) as error:
+        Teller().say(error)
         code = 1
     os._exit(code)  # even if a connection hangs
 

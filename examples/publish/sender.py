@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Sends what is in the spool, in its order, and begins anew after trouble with the first message that is not confirmed."""
 import collections
+import contextlib
 import os
 import select
 import sqlite3
@@ -14,9 +15,9 @@ REMOVE_AFTER = 1  # seconds that confirmed messages stay in the spool, so that m
 
 
 class Sender(threading.Thread):
-    def __init__(self, spool, link, timeout, teller):
+    def __init__(self, spool, link, timeout, teller, at_fault):
         super().__init__(daemon=True)
-        self.spool, self.link, self.timeout, self.teller = spool, link, timeout, teller
+        self.spool, self.link, self.timeout, self.teller, self.at_fault = spool, link, timeout, teller, at_fault
         self.wake, self.waker = os.pipe()
         os.set_blocking(self.wake, False)
         os.set_blocking(self.waker, False)
@@ -31,10 +32,8 @@ class Sender(threading.Thread):
     def notify(self):
         """There are new messages, or the end has come."""
         self.idle = False
-        try:
+        with contextlib.suppress(BlockingIOError):  # the last one has not been read yet
             os.write(self.waker, b"x")
-        except BlockingIOError:
-            pass  # it has not been read yet
 
     def run(self):
         try:
@@ -42,6 +41,7 @@ class Sender(threading.Thread):
                 self.attempt()
         except Exception as error:  # a fault: the program ends and says so
             self.failed = f"{type(error).__name__}: {error}"
+            self.at_fault()
         self.remove(at_once=True)
 
     def attempt(self):
@@ -59,18 +59,13 @@ class Sender(threading.Thread):
             self.link.close()
         end = time.monotonic() + self.pause
         while not self.stopping and (rest := end - time.monotonic()) > 0:
-            self.wait(rest)
+            self.drain()
+            select.select([self.wake], [], [], rest)
         self.pause = min(LONGEST_PAUSE, 2 * self.pause or 0.1)
 
-    def wait(self, seconds):
-        if select.select([self.wake], [], [], seconds)[0]:
-            self.drain()
-
     def drain(self):
-        try:
+        with contextlib.suppress(BlockingIOError):
             os.read(self.wake, 4096)
-        except BlockingIOError:
-            pass
 
     def serve(self):
         """Until the end or until trouble."""

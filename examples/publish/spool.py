@@ -118,7 +118,8 @@ class Spool:
     def limit(self):
         """Says what is full, and how many bytes may wait: what the user allows, or no more than now if the disk is full."""
         disk = os.statvfs(os.path.dirname(os.path.abspath(self.path)))
-        if disk.f_bavail * disk.f_frsize > RESERVE:
+        unused = self.base.execute("SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size").fetchone()[0]
+        if disk.f_bavail * disk.f_frsize + unused > RESERVE:
             return "the spool is full", self.size
         return f"the disk of {self.path} is full", min(self.size, max(self.bytes, LEAST))
 

@@ -172,7 +172,7 @@ class EnduranceTest(unittest.TestCase):
         tally.wait(count)  # the last one of each camera arrives
         self.assertIn("confirms messages again", program.told())
         self.assertEqual(program.end()[0], 0)
-        self.assertGreater(tally.missing, 0)
+        self.assertTrue(0 < tally.missing < count - 1000, tally.missing)
         print(f"{count} lines, full disk, dropping: {tally.missing} are missing")
 
     def test_a_program_that_is_killed_at_any_moment_goes_on_where_it_was(self):

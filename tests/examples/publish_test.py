@@ -338,7 +338,7 @@ class InputTest(Case):
         wrong = ["Setting pipeline to PAUSED ...", '{"frame":1', "[" * 5000, "17", '{"events":[{"event":"cross"}]}', '{"frame":3,"events":[{"event":7}]}',
                  '{"source":5,"frame":1,"events":[{"event":"cross"}]}', "\udcff".encode("utf-8", "surrogateescape").decode("latin-1"), ""]
         program = self.publisher(target)
-        status, said = program.end([line(0), *wrong, line(1).replace("door", "\\ud800"), line(2)])
+        status, said = program.end([line(0), *wrong, line(1).replace("door", "\\ud800"), line(2).replace("cross", "\\ud800")])
         self.assertEqual(status, 0, said)
         self.assertEqual(said.count("\n"), 1, said)
         self.assertIn("no line of cudavisionjson and is left out: 'Setting pipeline", said)
