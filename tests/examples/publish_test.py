@@ -401,17 +401,17 @@ class ErrorTest(Case):
     def test_each_error_is_one_line_that_says_what_to_do(self):
         (self.folder / "notes.txt").write_text("this is no spool, but a text that is long enough\n" * 40, encoding="utf-8")
         (self.folder / "empty").touch()
-        here = f"http://127.0.0.1:{free_port()}/"
+        here = "mqtt://127.0.0.1/topic"
         cases = [(["mqtt://host"], "topic"), (["host/topic"], "a target is written as"), (["mqtt://host:x/a"], "no address"),
                  (["mqtt://me:secret@host/a"], "--password-file"), (["mqtt://host/a/#"], "topic"), (["mqtt://host/{name}"], "{source} and {event}"),
-                 (["kafka://host/a b"], "topic of Kafka"), ([here, "--retain"], "--retain is for targets mqtt://"),
+                 (["kafka://host/a b"], "topic of Kafka"), (["http://host/", "--retain"], "--retain is for targets mqtt://"),
                  (["kafka://me@host/a"], "--kafka-settings"), (["mqtt://host/a", "--batch", "3"], "--batch is for targets http://"),
                  (["mqtt://host/a", "--home-assistant"], "{source} and {event} in the topic"),
                  (["mqtt://me@host/a", "--password-file", "missing"], "missing: No such file"), (["mqtt://me@host/a", "--password-file", "empty"], "one line is expected"),
                  (["mqtt://host/a", "--ca", "missing"], "is not encrypted"), (["mqtts://host/a", "--ca", "notes.txt"], "PEM"),
                  ([here, "--input", "missing"], "mkfifo"), ([here, "--input", "/dev/null"], "named pipe or from a file"),
                  ([here, "--spool", "notes.txt"], "is no spool"), ([here, "--spool", "missing/spool"], "may this user write there"),
-                 ([here, "--picture", "a", "--batch", "2"], "exclude one another")]
+                 (["http://host/", "--picture", "a", "--batch", "2"], "exclude one another")]
         running = [(subprocess.Popen([sys.executable, PROGRAM, *(["--spool", f"s{n}"] if "--spool" not in arguments else []), *arguments], cwd=self.folder,
                                      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True), arguments, words)
                    for n, (arguments, words) in enumerate(cases)]
