@@ -24,7 +24,8 @@ class Lines:
             del whole[0]
             self.too_long = False
         if len(self.rest) > LONGEST_LINE:
-            self.teller.say_rarely("long", f"a line of more than {LONGEST_LINE >> 20} MB is left out: is tensor-data=full needed?")
+            size = LONGEST_LINE >> 20
+            self.teller.say_rarely("long", f"a line of more than {size} MB is left out: is tensor-data=full needed?")
             self.rest, self.too_long = b"", True
         return whole
 

@@ -26,7 +26,8 @@ GATHER = 0.05  # seconds that lines may wait, so that many are worked on at once
 PIPE_SIZE = 1 << 20  # bytes: the writer does not wait meanwhile
 PATIENCE = 3  # seconds for the last confirmations at the end
 
-OWNERS = {"retain": "mqtt", "home_assistant": "mqtt", "mqtt_5": "mqtt", "batch": "http", "picture": "http", "kafka_settings": "kafka"}
+OWNERS = {"retain": "mqtt", "home_assistant": "mqtt", "mqtt_5": "mqtt", "batch": "http", "picture": "http",
+          "kafka_settings": "kafka"}
 
 EXAMPLE = """example:
   gst-launch-1.0 -q … ! cudavisionjson wall-clock=true ! fakesink | \\
@@ -58,20 +59,27 @@ def options():
     add("--every", type=positive, metavar="SECONDS", help="a whole line of each camera as often as this")
     add("--changes", action="store_true", help="whole lines if a count or the ids in the picture have changed")
     add("--retain", action="store_true", help="MQTT: the broker keeps the last message of each topic")
-    add("--home-assistant", nargs="?", const="homeassistant", metavar="PREFIX", help="MQTT: sensors for Home Assistant; default PREFIX: %(const)s")
+    add("--home-assistant", nargs="?", const="homeassistant", metavar="PREFIX",
+        help="MQTT: sensors for Home Assistant, with --changes; default of PREFIX: %(const)s")
     add("--mqtt-5", action="store_true", help="MQTT 5 instead of 3.1.1")
     add("--batch", type=size, metavar="N", help="HTTP: lists of up to N messages")
-    add("--picture", metavar="FILE", help="HTTP: this file's content, at the time of the line, goes with each message; {source} may stand in it")
+    add("--picture", metavar="FILE",
+        help="HTTP: this file's content, at the time of the line, goes with each message; {source} may stand in its name")
     add("--kafka-settings", metavar="FILE", help="Kafka: lines NAME=VALUE for librdkafka, such as TLS and passwords")
-    add("--password-file", metavar="FILE", help="the password of the user in TARGET; for HTTP without a user, the bearer token")
-    add("--ca", metavar="FILE", help="certificates of the authorities that may vouch for the target; default: the system's")
+    add("--password-file", metavar="FILE",
+        help="the password of the user in TARGET; for HTTP without a user, the bearer token")
+    add("--ca", metavar="FILE", help="certificates of authorities that may vouch for the target; default: the system's")
     add("--certificate", metavar="FILE", help="the certificate of this client, which may have the key, too")
     add("--key", metavar="FILE", help="the key of --certificate")
-    add("--timeout", type=positive, default=30, metavar="SECONDS", help="how long the target may take to confirm; default: %(default)s")
-    add("--spool", metavar="FILE", help="where messages wait; default: one for each target in $STATE_DIRECTORY or ~/.local/state")
+    add("--timeout", type=positive, default=30, metavar="SECONDS",
+        help="how long the target may take to confirm; default: %(default)s")
+    add("--spool", metavar="FILE",
+        help="where messages wait; default: one for each target in $STATE_DIRECTORY or ~/.local/state")
     add("--spool-size", type=size, default=size("256M"), metavar="SIZE", help="default: 256M")
-    add("--when-full", choices=("drop", "wait"), default="drop", help="the oldest messages are dropped, or reading waits; default: %(default)s")
-    add("--linger", type=float, default=30, metavar="SECONDS", help="how long to go on after the last line, if messages wait; default: %(default)s")
+    add("--when-full", choices=("drop", "wait"), default="drop",
+        help="the oldest messages are dropped, or reading waits; default: %(default)s")
+    add("--linger", type=float, default=30, metavar="SECONDS",
+        help="how long to go on after the last line, if messages wait; default: %(default)s")
     return parser.parse_args()
 
 

@@ -2,7 +2,6 @@
 """The messages that no target has confirmed yet, in a file of SQLite. A message is stored before it is sent, and removed
 when it is confirmed. What is committed stays when the program is killed; after a loss of power, the last moments may be
 missing (synchronous=NORMAL), but the file is whole."""
-import contextlib
 import dataclasses
 import json
 import os
@@ -18,11 +17,19 @@ FETCHED_BYTES = 4 << 20
 RESERVE = 1 << 20  # bytes that stay free on the disk: SQLite needs space to remove messages, too
 CHECKPOINT = 100  # pages: SQLite's second file stays smaller than the reserve
 LEAST = 64 << 10  # bytes of messages that may wait even then
+SETTINGS = f"""
+PRAGMA locking_mode = EXCLUSIVE;
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
+PRAGMA wal_autocheckpoint = {CHECKPOINT};
+"""
 TABLES = """
+BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS messages(id INTEGER PRIMARY KEY AUTOINCREMENT, source TEXT, event TEXT, topic TEXT,
   retain INTEGER, body BLOB, picture BLOB);
 CREATE TABLE IF NOT EXISTS sources(source TEXT PRIMARY KEY, seq INTEGER);
 CREATE TABLE IF NOT EXISTS state(name TEXT PRIMARY KEY, value TEXT);
+COMMIT;
 """
 SIZE = f"length(body) + ifnull(length(picture), 0) + {OVERHEAD}"
 
@@ -53,10 +60,9 @@ class Spool:
         self.dropped = 0
         try:
             self.base = sqlite3.connect(path, timeout=1, isolation_level=None, check_same_thread=False)
-            for setting in "locking_mode=EXCLUSIVE", "journal_mode=WAL", "synchronous=NORMAL", f"wal_autocheckpoint={CHECKPOINT}":
-                self.base.execute(f"PRAGMA {setting}")
-            self.base.executescript("BEGIN IMMEDIATE;" + TABLES + "COMMIT;")
-            self.bytes, self.last = self.base.execute(f"SELECT ifnull(sum({SIZE}), 0), ifnull(max(id), 0) FROM messages").fetchone()
+            self.base.executescript(SETTINGS + TABLES)
+            whole = f"SELECT ifnull(sum({SIZE}), 0), ifnull(max(id), 0) FROM messages"
+            self.bytes, self.last = self.base.execute(whole).fetchone()
             self.seqs = dict(self.base.execute("SELECT source, seq FROM sources"))
             self.name = self.state("name") or self.set_state("name", secrets.token_hex(4))
         except sqlite3.Error as error:
@@ -78,18 +84,6 @@ class Spool:
     def set_state(self, name, value):
         self.base.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (name, value))
         return value
-
-    @contextlib.contextmanager
-    def transaction(self):
-        with self.lock:
-            self.base.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self.base.execute("COMMIT")
-            except BaseException:
-                with contextlib.suppress(sqlite3.Error):
-                    self.base.execute("ROLLBACK")
-                raise
 
     def store(self, messages, position):
         """Stores messages, and up to where the input has been read. Raises Full if reading is to wait."""
@@ -118,7 +112,8 @@ class Spool:
     def limit(self):
         """Says what is full, and how many bytes may wait: what the user allows, or no more than now if the disk is full."""
         disk = os.statvfs(os.path.dirname(os.path.abspath(self.path)))
-        unused = self.base.execute("SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size").fetchone()[0]
+        pages = "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size"
+        unused = self.base.execute(pages).fetchone()[0]
         if disk.f_bavail * disk.f_frsize + unused > RESERVE:
             return "the spool is full", self.size
         return f"the disk of {self.path} is full", min(self.size, max(self.bytes, LEAST))
@@ -126,10 +121,12 @@ class Spool:
     def insert(self, rows, seqs, position, limit):
         """Returns how many of the oldest messages are dropped for them."""
         total = self.bytes + sum(len(row[4]) + len(row[5] or b"") + OVERHEAD for row in rows)
-        with self.transaction():
+        with self.base:  # rolls back if something fails
+            self.base.execute("BEGIN")
             self.base.executemany("INSERT INTO messages VALUES (NULL, ?, ?, ?, ?, ?, ?)", rows)
             last = self.base.execute("SELECT max(id) FROM messages").fetchone()[0]
-            self.base.executemany("INSERT OR REPLACE INTO sources VALUES (?, ?)", [(s, seqs.get(s, 0)) for s in {row[0] for row in rows}])
+            sources = {row[0] for row in rows}
+            self.base.executemany("INSERT OR REPLACE INTO sources VALUES (?, ?)", [(s, seqs.get(s, 0)) for s in sources])
             if position is not None:
                 self.set_state("position", position)
             freed, count = self.make_room(total, last, limit) if self.drops and total > limit else (0, 0)
@@ -166,7 +163,7 @@ class Spool:
             return found
 
     def remove(self, ids):
-        with self.transaction():
+        with self.lock:
             gone = self.base.execute("DELETE FROM messages WHERE id IN (SELECT value FROM json_each(?)) "
                                      f"RETURNING {SIZE}", (json.dumps(ids),)).fetchall()
             self.bytes -= sum(size for (size,) in gone)

@@ -71,9 +71,11 @@ def parse(text):
     except ValueError as error:
         raise Refused(f"the target is no address: {error}") from None
     if parts.password is not None:
-        raise Refused("other users see the arguments of a program: leave the password out, and name a file with --password-file")
+        raise Refused("other users see the arguments of a program: leave the password out, and name a file with "
+                      "--password-file")
     if not port or not parts.hostname:
-        raise Refused(f"{text}: a target is written as mqtt://HOST/TOPIC, mqtts://…, http://HOST/…, https://… or kafka://HOST/TOPIC")
+        raise Refused(f"{text}: a target is written as mqtt://HOST/TOPIC, mqtts://…, http://HOST/…, https://… or "
+                      "kafka://HOST/TOPIC")
     template = urllib.parse.unquote(parts.path.removeprefix("/"))
     if parts.scheme in ("http", "https"):
         template = urllib.parse.urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment=""))

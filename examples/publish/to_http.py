@@ -68,9 +68,8 @@ class Http:
         except asyncio.TimeoutError:
             raise Trouble(f"{self.target} has not answered within {self.timeout:g} s") from None
         except (self.aiohttp.ClientError, OSError) as error:
-            raise Trouble(f"{self.target}: {reason(getattr(error, 'certificate_error', None) or getattr(error, 'os_error', None) or error)}") from None
-        except ValueError as error:
-            raise Trouble(f"{self.target}: {error}") from None
+            cause = getattr(error, "certificate_error", None) or getattr(error, "os_error", None) or error
+            raise Trouble(f"{self.target}: {reason(cause)}") from None
 
     def close(self):
         if self.session:

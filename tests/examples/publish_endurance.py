@@ -179,17 +179,16 @@ class EnduranceTest(unittest.TestCase):
         count, kills = scaled(200_000, 2000), scaled(200, 3)
         lines, seed = self.folder / "lines.jsonl", random.randrange(10**6)
         lines.write_text("", encoding="utf-8")
-        randomly, tally = random.Random(seed), self.tally()
-        for number in range(kills):
+        randomly, tally, part = random.Random(seed), self.tally(), count // (kills + 1)
+        for number in range(kills + 1):
+            before = tally.read()
             with open(lines, "a", encoding="utf-8") as file:
-                file.write(text(lines_of(count // kills, number * (count // kills))))
+                file.write(text(lines_of(part, number * part)))
             program = self.publisher("--input", str(lines))
-            time.sleep(randomly.uniform(0, 1.5))
-            program.stop(9)
-            tally.read()
-        total = count // kills * kills
-        before = tally.read()
-        program = self.publisher("--input", str(lines))
+            if number < kills:
+                time.sleep(randomly.uniform(0, 1.5))
+                program.stop(9)
+        total = part * (kills + 1)
         tally.wait(total)
         self.assertEqual(program.stop(), 0)
         print(f"{total} lines, {kills} kills (seed {seed}): {before} before the last start, {tally.repeated} repetitions")
