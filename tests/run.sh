@@ -61,7 +61,8 @@ case $mode in
   lint) install_packages clang-format clang-tidy || exit 1 ;;
 esac
 
-CUDAVISION_TEST_DATA=$(test_data) && unpack_broker || exit 1
+unpack_broker || exit 1
+CUDAVISION_TEST_DATA=$(test_data) || exit 1
 export CUDAVISION_TEST_DATA
 
 failed_steps=0

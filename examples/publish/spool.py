@@ -59,18 +59,20 @@ class Spool:
         self.lock = threading.RLock()
         self.dropped = 0
         try:
+            with open(path, "a", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)):
+                pass  # made for this user alone
             self.base = sqlite3.connect(path, timeout=1, isolation_level=None, check_same_thread=False)
             self.base.executescript(SETTINGS + TABLES)
             whole = f"SELECT ifnull(sum({SIZE}), 0), ifnull(max(id), 0) FROM messages"
             self.bytes, self.last = self.base.execute(whole).fetchone()
             self.seqs = dict(self.base.execute("SELECT source, seq FROM sources"))
             self.name = self.state("name") or self.set_state("name", secrets.token_hex(4))
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             raise Refused(f"{path}: {self.why(error)}") from None
 
     @staticmethod
     def why(error):
-        text = str(error)
+        text = getattr(error, "strerror", None) or str(error)
         if "locked" in text:
             return "another cudavision-publish uses this spool: give each its own with --spool"
         if "not a database" in text or "malformed" in text or "no such column" in text:

@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shlex
+import socket
 import subprocess
 import sys
 import tempfile
@@ -250,6 +251,15 @@ class KafkaTest(Case):
 
 
 class SpoolTest(Case):
+    def test_lines_are_taken_while_a_broker_says_nothing(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            program = self.publisher(f"mqtt://127.0.0.1:{silent.getsockname()[1]}/{TOPIC}", "--timeout", "0.5", "--linger", "0")
+            program.write([line(n) for n in range(6000)])  # more than a pipe holds
+            until(lambda: "does not answer: is it a broker for MQTT?" in program.told(), "the complaint")
+            status, said = program.end()
+        self.assertEqual(status, 1)
+        self.assertIn("6000 messages wait", said)
+
     def test_the_oldest_messages_are_dropped_if_the_spool_is_full(self):
         server = Server()
         target = f"http://127.0.0.1:{server.port}/"
@@ -291,6 +301,7 @@ class SpoolTest(Case):
         began = time.monotonic()
         self.assertEqual(program.stop(), 0)
         self.assertLess(time.monotonic() - began, 5)
+        self.assertEqual((self.folder / "spool").stat().st_mode & 0o777, 0o600)
         self.assertIn("1 messages wait", program.told())
 
 
