@@ -108,13 +108,13 @@ def spool_path(chosen, target):
     return str(folder / (re.sub(r"[^\w.-]+", "_", f"{target}/{target.template}")[:200] + ".sqlite"))
 
 
-def link_to(target, chosen, name, teller):
+def link_to(target, chosen, name):
     """What sends to the target."""
     if target.kind == "kafka":
         return Kafka(target, chosen)
     secret, context = password(chosen.password_file), tls(target, chosen)
     if target.kind == "http":
-        return Http(target, chosen, secret, context, teller)
+        return Http(target, chosen, secret, context)
     if secret and not target.user:
         raise Refused(f"a password needs a user: write USER@{target.host} in the target")
     return Mqtt(target, chosen, secret, context, name)
@@ -127,7 +127,7 @@ class Program:
         check(chosen, target)
         self.spool = Spool(spool_path(chosen, target), chosen.spool_size, chosen.when_full == "drop", self.teller)
         self.lines = lines.Lines(self.teller)
-        self.link = link_to(target, chosen, self.spool.name, self.teller)
+        self.link = link_to(target, chosen, self.spool.name)
         sensors = HomeAssistant(chosen.home_assistant, target, self.link.status) if chosen.home_assistant else None
         self.choice = Choice(chosen, self.teller, sensors)
         self.source = lines.opened(chosen.input, self.spool.state("position"), self.lines)

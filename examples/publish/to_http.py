@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """HTTP: one POST after the other, each with a message, or with a list of them (--batch). The answer 2xx confirms."""
 import asyncio
-import collections
 import itertools
 import select
 
@@ -9,11 +8,11 @@ from target import Trouble, needed, reason
 
 
 class Http:
-    def __init__(self, target, chosen, password, context, teller):
+    def __init__(self, target, chosen, password, context):
         self.aiohttp = needed("aiohttp", "python3-aiohttp")
-        self.target, self.context, self.teller = target, context, teller
+        self.target, self.context = target, context
         self.timeout, self.batches = chosen.timeout, chosen.batch is not None
-        self.window = self.most = chosen.batch or 1
+        self.window = chosen.batch or 1
         self.headers, self.auth = {}, None
         if target.user:
             self.auth = self.aiohttp.BasicAuth(target.user, password or "", "utf-8")
@@ -22,7 +21,7 @@ class Http:
         self.loop, self.session = asyncio.new_event_loop(), None
 
     def connect(self):
-        self.waiting = collections.deque()
+        self.waiting = []
         self.session = self.loop.run_until_complete(self.new_session())
 
     async def new_session(self):
@@ -38,17 +37,11 @@ class Http:
             select.select([wake], [], [], seconds)
             return []
         address = self.waiting[0][0]
-        same = [m for _, m in itertools.takewhile(lambda pair: pair[0] == address, itertools.islice(self.waiting, self.most))]
+        same = [message for _, message in itertools.takewhile(lambda pair: pair[0] == address, self.waiting)]
         status, further = self.loop.run_until_complete(self.post(address, same))
-        if status == 413:  # too large
-            if len(same) > 1:
-                self.most = len(same) // 2
-                return []
-            self.teller.say(f"{address} does not take a message of {len(same[0].body)} bytes, which is left out")
-        elif not 200 <= status < 300:
+        if not 200 <= status < 300:
             raise Trouble(f"{address} answers {status}{further}")
-        for _ in same:
-            self.waiting.popleft()
+        self.waiting = self.waiting[len(same):]
         return [message.id for message in same]
 
     def body(self, messages):

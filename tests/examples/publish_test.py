@@ -193,13 +193,13 @@ class HttpTest(Case):
         for words in ("answers 500", "answers 301", "answers 404", "not answered within 0.5 s", "confirms messages again"):
             self.assertIn(words, said)
 
-    def test_batches_are_lists_and_shrink_if_the_server_says_that_they_are_too_large(self):
+    def test_batches_are_lists_of_messages_for_one_address(self):
         (self.folder / "token").write_text("abc", encoding="utf-8")
-        server = Server(413)
-        program = self.publisher(self.target(server, "hook"), "--batch", "8", "--password-file", str(self.folder / "token"))
-        self.assertEqual(program.end([line(n) for n in range(9)]), (0, ""))
-        self.assertEqual([m["frame"] for body in server.confirmed for m in json.loads(body)], list(range(9)))
-        self.assertEqual([len(json.loads(body)) for _, _, body in server.requests][:2], [8, 4])
+        server = Server()
+        program = self.publisher(self.target(server, "{source}"), "--batch", "8", "--password-file", str(self.folder / "token"))
+        self.assertEqual(program.end([line(n, "a" if n < 18 else "b") for n in range(20)]), (0, ""))
+        self.assertEqual([(path, [m["frame"] for m in json.loads(body)]) for path, _, body in server.requests],
+                         [("/a", list(range(8))), ("/a", list(range(8, 16))), ("/a", [16, 17]), ("/b", [18, 19])])
         self.assertEqual({headers["Authorization"] for _, headers, _ in server.requests}, {"Bearer abc"})
 
     def test_a_picture_goes_with_the_message_as_it_was_when_the_line_came(self):
