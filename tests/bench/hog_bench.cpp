@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "cuda/common/owned_memory.h"
@@ -147,6 +148,21 @@ HogModel people() {
   return model;
 }
 
+// What the detector searches: what OpenCV does; what cudahog model=people does, from the scale 2/3 on and with the best
+// of overlapping hits; or that, but only moving_people().
+enum class Search { as_opencv, people, moving };
+constexpr std::pair<const char *, Search> kSearches[] = {{"people", Search::people},
+                                                         {"moving", Search::moving}};
+
+// Five regions of 40x80 pixels, as of people who walk across the frame.
+Places moving_people(Size frame) {
+  Places places;
+  places.count = 5;
+  for (int i = 0; i < places.count; ++i)
+    places.region[i] = {frame.width * (2 * i + 1) / 10 - 20, frame.height * (i % 3 + 2) / 6 - 40, 40, 80};
+  return places;
+}
+
 class Ours {
  public:
   Status make(const Execution &execution, const Frame3 &frame, bool detects) {
@@ -165,13 +181,18 @@ class Ours {
   Status run() {
     const HogPicture picture = picture_of(static_cast<std::uint8_t *>(bytes_.data()), *frame_);
     if (detects_)
-      return detector_->run(picture, {},
+      return detector_->run(picture, thresholds_,
                             {static_cast<HogBox *>(boxes_.data()), static_cast<HogBoxCount *>(count_.data())},
                             places_);
     return hog_->run(picture, static_cast<float *>(blocks_.data()));
   }
-  // Sets the regions that the detector searches in the next frames.
-  void look_at(const Places &places) { places_ = places; }
+  // Sets what the detector searches in the next frames.
+  Status change(Search search) {
+    if (search == Search::as_opencv) return {};
+    if (search == Search::moving) places_ = moving_people(frame_->size);
+    thresholds_ = {.grouping = HogGrouping::best, .object = {0.25, 0.125, 0.5, 0.75}, .whole_windows = false};
+    return make_hog_detector(execution_, frame_->size, 3, people(), {.min_scale = 2.0 / 3}, &detector_);
+  }
   // Enqueues the download. The destinations must stay valid until the stream is synchronised.
   Status fetch(std::vector<float> *blocks, std::vector<HogBox> *boxes, HogBoxCount *count) const {
     if (!detects_) {
@@ -188,6 +209,7 @@ class Ours {
   const Frame3 *frame_ = nullptr;
   bool detects_ = false;
   Places places_;
+  HogThresholds thresholds_;
   OwnedBytes bytes_, blocks_, boxes_, count_;
   HogShape shape_;
   std::unique_ptr<Hog> hog_;
@@ -217,18 +239,9 @@ void check(benchmark::State &state, const Frame3 &frame, const std::vector<float
   if (!same) state.SkipWithError("the results are not those of cv::HOGDescriptor");
 }
 
-// Five regions of 40x80 pixels, as of people who walk across the frame.
-Places moving_people(Size frame) {
-  Places places;
-  places.count = 5;
-  for (int i = 0; i < places.count; ++i)
-    places.region[i] = {frame.width * (2 * i + 1) / 10 - 20, frame.height * (i % 3 + 2) / 6 - 40, 40, 80};
-  return places;
-}
-
-// moving: after a whole search, whose result is checked, only moving_people() are searched.
+// A search as OpenCV's, whose result is checked, comes first.
 void measure_cpu(benchmark::State &state, const Frame3 &frame, bool detects, int threads,
-                 bool moving = false) {
+                 Search search = Search::as_opencv) {
   const Workers workers(threads);
   Ours ours;
   std::vector<float> blocks;
@@ -239,7 +252,8 @@ void measure_cpu(benchmark::State &state, const Frame3 &frame, bool detects, int
   if (status.ok()) status = ours.fetch(&blocks, &boxes, &count);
   if (!status.ok()) return state.SkipWithError(status.text().c_str());
   check(state, frame, blocks, boxes, count);
-  if (moving) ours.look_at(moving_people(frame.size));
+  status = ours.change(search);
+  if (!status.ok()) return state.SkipWithError(status.text().c_str());
   for (auto _ : state) {
     status = ours.run();
     benchmark::ClobberMemory();
@@ -294,11 +308,13 @@ void add_cpu(Comparison &comparison, const Frame3 &frame, bool detects) {
     // Required: at least as fast as OpenCV.
     comparison.compare(ours, opencv, wanted ? 1.0 : 0);
     if (!detects) continue;
-    const Name moving = name_of("detector/cpu/moving", frame.size, threads);
-    comparison.add(moving, Clock::real, [&frame, threads](benchmark::State &state) {
-      measure_cpu(state, frame, true, threads, true);
-    });
-    comparison.compare(moving, ours);
+    for (const auto &[name, search] : kSearches) {
+      const Name other = name_of(std::string("detector/cpu/") + name, frame.size, threads);
+      comparison.add(other, Clock::real, [&frame, threads, search = search](benchmark::State &state) {
+        measure_cpu(state, frame, true, threads, search);
+      });
+      comparison.compare(other, ours);
+    }
   }
   if (detects) return;
   comparison.add(name_of("hog/cpu/colours", frame.size, 1), Clock::real,
@@ -313,7 +329,7 @@ void add_cpu(Comparison &comparison, const Frame3 &frame, bool detects) {
 
 #if CUDAVISION_HAVE_CUDA
 void measure_cuda(benchmark::State &state, const Device &device, const Frame3 &frame, bool detects,
-                  bool moving = false) {
+                  Search search = Search::as_opencv) {
   Ours ours;
   std::vector<float> blocks;
   std::vector<HogBox> boxes;
@@ -324,7 +340,8 @@ void measure_cuda(benchmark::State &state, const Device &device, const Frame3 &f
   if (status.ok()) status = CUDAVISION_CHECK_CUDA(cudaStreamSynchronize(device.execution().stream));
   if (!status.ok()) return state.SkipWithError(status.text().c_str());
   check(state, frame, blocks, boxes, count);
-  if (moving) ours.look_at(moving_people(frame.size));
+  status = ours.change(search);
+  if (!status.ok()) return state.SkipWithError(status.text().c_str());
   const double bytes =
       static_cast<double>(frame.bytes.size()) + static_cast<double>(blocks.size() * sizeof(float));
   device.measure(state, bytes, [&](int) { return ours.run(); });
@@ -339,11 +356,13 @@ void add_cuda(Comparison &comparison, const Device &device, const Frame3 &frame,
   for (const int threads : thread_counts())
     comparison.compare(ours, name_of(detects ? "cv::detectMultiScale" : "cv::compute", frame.size, threads));
   if (!detects) return;
-  const Name moving{"detector/cuda/moving", text_of(frame.size)};
-  comparison.add(moving, Clock::manual, [&frame, &device](benchmark::State &state) {
-    measure_cuda(state, device, frame, true, true);
-  });
-  comparison.compare(moving, ours);
+  for (const auto &[name, search] : kSearches) {
+    const Name other{std::string("detector/cuda/") + name, text_of(frame.size)};
+    comparison.add(other, Clock::manual, [&frame, &device, search = search](benchmark::State &state) {
+      measure_cuda(state, device, frame, true, search);
+    });
+    comparison.compare(other, ours);
+  }
 }
 #endif
 
