@@ -314,6 +314,9 @@ class Holding {
       case GST_EVENT_GAP:  // no frame comes for a while
         drain(transform, true);
         break;
+      case GST_EVENT_TAG:
+        take_tags(transform, event);
+        [[fallthrough]];
       default:
         if (!GST_EVENT_IS_SERIALIZED(event)) break;
         if (state.line.events() >= kMostEvents) drain(transform, true);
@@ -335,6 +338,12 @@ class Holding {
     drain(transform, true);
     const FramesOfCaps frames = frames_of(caps);
     state_of(transform).regions.follow_caps(frames.size, frames.duration);
+  }
+
+  static void take_tags(GstBaseTransform *transform, GstEvent *event) {
+    GstTagList *tags = nullptr;
+    gst_event_parse_tag(event, &tags);
+    state_of(transform).regions.follow_tags(tags);
   }
 
   static gboolean answer(GstBaseTransform *transform, GstPadDirection direction, GstQuery *query) {

@@ -3,9 +3,11 @@
 #include "gst/visionredact/hidden_regions.h"
 
 #include <gst/cudavision/cudavision.h>
+#include <gst/video/gstvideometa.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <numbers>
 #include <utility>
 
@@ -28,21 +30,41 @@ double seconds(GstClockTime from, GstClockTime to) {
 
 GstClockTime nanoseconds(double seconds) { return static_cast<GstClockTime>(seconds * GST_SECOND); }
 
+// Whether one size is the other one scaled, up to a pixel.
+bool have_one_shape(Size a, Size b) {
+  return std::abs(a.width * b.height - a.height * b.width) <=
+         std::max(a.width + a.height, b.width + b.height);
+}
+
 }  // namespace
 
 void HiddenRegions::follow_caps(Size size, GstClockTime duration) {
   clock_.follow_caps(duration);
-  if (size != size_) forget_looks();
-  if (size_.width > 0 && size_.height > 0 && size != size_) {
+  if (size == size_) return;
+  forget_looks();
+  if (!have_one_shape(size, size_)) objects_.clear();
+  for (Object &object : objects_) {
     const double x = static_cast<double>(size.width) / size_.width,
                  y = static_cast<double>(size.height) / size_.height;
-    for (Object &object : objects_) {
-      Place &p = object.place;
-      p = {p.x * x, p.y * y, p.width * x, p.height * y};
-      object.velocity_x *= x, object.velocity_y *= y;
-    }
+    Place &p = object.place;
+    p = {p.x * x, p.y * y, p.width * x, p.height * y};
+    object.velocity_x *= x, object.velocity_y *= y;
   }
   size_ = size;
+}
+
+void HiddenRegions::follow_tags(const GstTagList *tags) {
+  const char *orientation = nullptr;
+  if (!gst_tag_list_peek_string_index(tags, GST_TAG_IMAGE_ORIENTATION, 0, &orientation)) return;
+  if (orientation_ != orientation) forget_places();
+  orientation_ = orientation;
+}
+
+void HiddenRegions::follow_crop(GstBuffer *buffer) {
+  const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta(buffer);
+  const std::pair<guint, guint> corner = crop != nullptr ? std::pair(crop->x, crop->y) : std::pair(0U, 0U);
+  if (corner != corner_) forget_places();
+  corner_ = corner;
 }
 
 HiddenRegions::Place HiddenRegions::both(const Place &a, const Place &b) {
@@ -124,6 +146,7 @@ void HiddenRegions::arrive(GstBuffer *buffer, bool reverse, const RedactSettings
   last_look_ = GST_CLOCK_TIME_IS_VALID(last_mark_) ? last_mark_ : now_;  // without marks, every frame counts
   const Tick tick = clock_.next(GST_BUFFER_PTS(buffer), false, reverse);
   if (tick.tells_jump()) forget_looks();
+  follow_crop(buffer);
   frames_.push_back({now_ += tick.time, {}});
   HiddenFrame &hidden = frames_.back().hidden;
   hidden.by = HiddenBy(settings);

@@ -10,6 +10,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cuda/common/stop.h"
@@ -46,8 +47,11 @@ struct HiddenFrame {
 class HiddenRegions {
  public:
   void restart() { *this = {}; }
-  // Call it for new caps. duration: of a frame, 0 if the caps have no rate. Objects keep their places in the picture.
+  // Call it for new caps. duration: of a frame, 0 if the caps have no rate. Objects keep their places in the picture if
+  // the shape of the frame stays; otherwise a part may have been cut out, and nobody knows where they are.
   void follow_caps(Size size, GstClockTime duration);
+  // Call it for tags: a picture that is turned is another scene.
+  void follow_tags(const GstTagList *tags);
   // Call it if the next frame may show another scene: that a detector looked at earlier frames no longer counts.
   void forget_looks() { last_mark_ = last_box_ = GST_CLOCK_TIME_NONE, scene_ = now_; }
   // Call it for a segment event.
@@ -102,6 +106,9 @@ class HiddenRegions {
   static void put(const Place &place, Frame *frame);
   static void hide(const Place &place, Frame *frame);
   static void hide_near(const Object &object, double seconds, Frame *frame);
+  // Whatever was found before may be in another place now.
+  void forget_places() { forget_looks(), objects_.clear(); }
+  void follow_crop(GstBuffer *buffer);
   bool is_silent(GstBuffer *buffer, const RedactSettings &settings, bool has_boxes);
   void hide_all_held();
   void collect(GstBuffer *buffer, const RedactSettings &settings, const StopFlag &stop);
@@ -113,6 +120,8 @@ class HiddenRegions {
   void hold(GstClockTime most, GstClockTime step);
 
   Size size_;
+  std::pair<guint, guint> corner_;  // where the picture begins in a frame with a crop meta
+  std::string orientation_ = "rotate-0";
   StreamClock clock_;
   GstClockTime now_ = 0;
   GstClockTime scene_ = 0;  // when the scene began

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests cudavisionredact: what it hides in every format, what it hides in doubt, and the frames that it holds back.
 #include <gst/cudavision/cudavision.h>
+#include <gst/video/gstvideometa.h>
 #include <zlib.h>
 #include <opencv2/imgproc.hpp>
 
@@ -477,6 +478,61 @@ TEST_F(CudaVisionRedact, held_object_survives_flushes_jumps_and_new_caps) {
   EXPECT_TRUE(gst_cuda_vision_buffer_mark_analysed(buffer.get(), nullptr, 0, nullptr));
   const Owned<GstBuffer> out = stream.exchange(std::move(buffer));
   EXPECT_TRUE(same_bytes(bytes_of(out.get()), with_hidden(larger, {{16, 20, 24, 32}})));
+}
+
+// A part of the picture may have been cut out, or the picture turned: held objects would be hidden in a wrong place.
+TEST_F(CudaVisionRedact,
+       frames_are_hidden_until_a_detector_has_looked_where_the_picture_may_be_another_part) {
+  const VideoFrame all = bright("GRAY8", {64, 48});
+  const auto crop_of = [&all](bool is_marked,
+                              guint x) {  // the right end of a frame of 68x48 pixels is cut off
+    Owned<GstBuffer> frame(gst_buffer_new_memdup(std::vector(68 * 48, kBrightByte).data(), 68 * 48));
+    gsize offsets[] = {0};
+    gint strides[] = {68};
+    gst_buffer_add_video_meta_full(frame.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 68, 48, 1,
+                                   offsets, strides);
+    GstVideoCropMeta *crop = gst_buffer_add_video_crop_meta(frame.get());
+    crop->x = x, crop->y = 0, crop->width = 64, crop->height = 48;
+    EXPECT_TRUE(!is_marked || gst_cuda_vision_buffer_mark_analysed(frame.get(), "person", 0, nullptr));
+    return frame;
+  };
+  const auto is_hidden = [](const Owned<GstBuffer> &frame, std::size_t x, std::size_t y) {
+    return bytes_of(frame.get()).at(y * 68 + x) != kBrightByte;
+  };
+  Stream crop("hold=9", all);
+  crop.exchange(crop.frame({{20, 20, 12, 16}}));
+  EXPECT_TRUE(is_hidden(crop.exchange(crop_of(false, 0)), 24, 24)) << "the same corner";
+  EXPECT_FALSE(is_hidden(crop.exchange(crop_of(false, 0)), 40, 30));
+  EXPECT_TRUE(is_hidden(crop.exchange(crop_of(false, 4)), 40, 30)) << "nobody has looked";
+  EXPECT_FALSE(is_hidden(crop.exchange(crop_of(true, 4)), 24, 24)) << "the object is let go";
+  EXPECT_FALSE(is_hidden(crop.exchange(crop_of(false, 4)), 40, 30));
+
+  Stream turned("hold=9", bright("GRAY8", {64, 48}));
+  const auto push_orientation = [&turned](const char *orientation) {
+    gst_harness_push_event(turned.harness().get(), gst_event_new_tag(gst_tag_list_new(
+                                                       GST_TAG_IMAGE_ORIENTATION, orientation, nullptr)));
+  };
+  push_orientation("rotate-0");
+  turned.exchange(turned.frame({{20, 20, 12, 16}}));
+  push_orientation("rotate-0");
+  EXPECT_TRUE(turned.hides(turned.exchange(turned.unmarked()), {{20, 20, 12, 16}}));
+  push_orientation("rotate-90");
+  EXPECT_TRUE(turned.hides_all(turned.exchange(turned.unmarked())));
+  EXPECT_TRUE(turned.hides(turned.exchange(turned.frame({})), {}));
+}
+
+TEST_F(CudaVisionRedact, held_object_is_let_go_if_the_shape_of_the_frame_changes) {
+  for (const auto &[size, is_same_shape] :
+       {std::pair{Size{128, 96}, true}, {Size{63, 47}, true}, {Size{64, 36}, false}}) {
+    Stream stream("hold=9", bright("GRAY8", {64, 48}));
+    stream.exchange(stream.frame({{20, 20, 12, 16}}));
+    VideoFrame other = bright("GRAY8", size);
+    gst_harness_set_src_caps(stream.harness().get(), Stream::caps(other).release());
+    Owned<GstBuffer> frame = other.buffer();
+    EXPECT_TRUE(gst_cuda_vision_buffer_mark_analysed(frame.get(), nullptr, 0, nullptr));
+    const std::vector<std::uint8_t> bytes = bytes_of(stream.exchange(std::move(frame)).get());
+    EXPECT_EQ(!bool(same_bytes(bytes, other)), is_same_shape) << size.width;
+  }
 }
 
 // --- frames that are held back ---
