@@ -108,7 +108,8 @@ std::vector<Property<RedactSettings>> doubt_properties() {
               &S::timeout, 0.0, 3600.0),
           boolean_property<S>(
               {"drop-pictures", "Drop pictures",
-               "Remove all tensors but histograms, and segmentations: people can be recognised in them"},
+               "Remove all tensors but histograms, segmentations, and tags that are pictures: people can be "
+               "recognised in them"},
               &S::drop_pictures)};
 }
 
@@ -315,7 +316,9 @@ class Holding {
         drain(transform, true);
         break;
       case GST_EVENT_TAG:
-        take_tags(transform, event);
+      case GST_EVENT_TOC:
+        event = take_tags(transform, event);
+        if (event == nullptr) return TRUE;
         [[fallthrough]];
       default:
         if (!GST_EVENT_IS_SERIALIZED(event)) break;
@@ -340,10 +343,24 @@ class Holding {
     state_of(transform).regions.follow_caps(frames.size, frames.duration);
   }
 
-  static void take_tags(GstBaseTransform *transform, GstEvent *event) {
-    GstTagList *tags = nullptr;
-    gst_event_parse_tag(event, &tags);
-    state_of(transform).regions.follow_tags(tags);
+  // Returns the event, or one without the tags that are pictures; null if nothing is left. The entries of a table of
+  // contents have tags, too. Takes over the reference.
+  static GstEvent *take_tags(GstBaseTransform *transform, GstEvent *event) {
+    RedactState &state = state_of(transform);
+    const bool drops = state.snapshot().drop_pictures;
+    GstEvent *others = nullptr;
+    if (GST_EVENT_TYPE(event) == GST_EVENT_TAG) {
+      GstTagList *tags = nullptr;
+      gst_event_parse_tag(event, &tags);
+      state.regions.follow_tags(tags);
+      if (!drops || !has_pictures(tags)) return event;
+      others = event_without_pictures(tags);
+      if (others != nullptr) gst_event_set_seqnum(others, gst_event_get_seqnum(event));
+    } else if (!drops) {
+      return event;
+    }
+    gst_event_unref(event);
+    return others;
   }
 
   static gboolean answer(GstBaseTransform *transform, GstPadDirection direction, GstQuery *query) {

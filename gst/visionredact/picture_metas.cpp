@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads motion masks and segmentations, and removes metas that are pictures.
+// Reads motion masks and segmentations, and removes metas and tags that are pictures.
 #include "gst/visionredact/picture_metas.h"
 
 #include <gst/cudavision/cudavision.h>
@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <string_view>
 
 #include "cuda/common/backends.h"
@@ -19,6 +20,8 @@ namespace {
 
 // The most segmentations that are read, each at most as large as the frame. If there are more, the frame is hidden.
 constexpr std::size_t kMostSegmentations = 32;
+
+constexpr const char *kPictureTags[] = {GST_TAG_IMAGE, GST_TAG_PREVIEW_IMAGE, GST_TAG_ATTACHMENT};
 
 bool is_named(const GstCudaVisionTensorMeta &tensor, std::string_view id) {
   const char *own = text_of(tensor.id);
@@ -109,6 +112,19 @@ bool has_segmentations(GstBuffer *buffer, const RedactSettings &settings) {
 void drop_pictures(GstBuffer *buffer) {
   drop_segmentations(buffer);
   gst_buffer_foreach_meta(buffer, drop_picture, nullptr);
+}
+
+bool has_pictures(const GstTagList *tags) {
+  return std::any_of(std::begin(kPictureTags), std::end(kPictureTags),
+                     [tags](const char *tag) { return gst_tag_list_get_tag_size(tags, tag) > 0; });
+}
+
+GstEvent *event_without_pictures(const GstTagList *tags) {
+  GstTagList *others = gst_tag_list_copy(tags);
+  for (const char *tag : kPictureTags) gst_tag_list_remove_tag(others, tag);
+  if (!gst_tag_list_is_empty(others)) return gst_event_new_tag(others);
+  gst_tag_list_unref(others);
+  return nullptr;
 }
 
 Status FrameMasks::read(const Job &job, const RedactSettings &settings, std::vector<RedactMask> *masks,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Metas of a frame that are pictures: masks that select what is hidden, and others, in which people can be recognised.
+// Metas of a frame that are pictures: masks that select what is hidden, and others, in which people can be recognised;
+// and tags that are pictures.
 #pragma once
 
 #include <gst/gst.h>
@@ -20,6 +21,11 @@ bool has_segmentations(GstBuffer *buffer, const RedactSettings &settings);
 // Removes the metas in which people can be recognised: all tensors but histograms, and segmentations. Boxes, their ids,
 // points and lines stay.
 void drop_pictures(GstBuffer *buffer);
+
+// Whether one of the tags is a picture or a file, such as the cover of a video: it may show a frame as it was.
+bool has_pictures(const GstTagList *tags);
+// Returns an event with the other tags, or null if there are none.
+GstEvent *event_without_pictures(const GstTagList *tags);
 
 // Provides the masks of a frame in the backend's memory.
 class FrameMasks {

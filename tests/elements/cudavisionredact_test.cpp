@@ -1007,6 +1007,36 @@ TEST_F(CudaVisionRedact, tensors_that_are_pictures_are_dropped_unless_they_are_a
   }
 }
 
+// A video holds a frame of its own as its cover, for example.
+TEST_F(CudaVisionRedact,
+       tags_that_are_pictures_and_tables_of_contents_are_dropped_unless_they_are_asked_for) {
+  for (const bool dropped : {true, false}) {
+    Stream stream(dropped ? "" : "drop-pictures=false", bright("NV12", {64, 48}));
+    stream.exchange(stream.frame({}));
+    while (GstEvent *event = gst_harness_try_pull_event(stream.harness().get())) gst_event_unref(event);
+    const auto push = [&stream](GstEvent *event) {
+      EXPECT_TRUE(gst_harness_push_event(stream.harness().get(), event));
+      return Owned<GstEvent>(gst_harness_try_pull_event(stream.harness().get()));
+    };
+    const Owned<GstBuffer> file(gst_buffer_new_allocate(nullptr, 4, nullptr));
+    for (const char *name : {GST_TAG_IMAGE, GST_TAG_PREVIEW_IMAGE, GST_TAG_ATTACHMENT}) {
+      GstSample *sample = gst_sample_new(file.get(), nullptr, nullptr, nullptr);
+      EXPECT_EQ(push(gst_event_new_tag(gst_tag_list_new(name, sample, nullptr))) == nullptr, dropped) << name;
+      const Owned<GstEvent> event =
+          push(gst_event_new_tag(gst_tag_list_new(name, sample, GST_TAG_TITLE, "film", nullptr)));
+      gst_sample_unref(sample);
+      ASSERT_NE(event, nullptr);
+      GstTagList *tags = nullptr;
+      gst_event_parse_tag(event.get(), &tags);
+      EXPECT_EQ(gst_tag_list_get_tag_size(tags, name), dropped ? 0u : 1u) << name;
+      EXPECT_EQ(gst_tag_list_get_tag_size(tags, GST_TAG_TITLE), 1u);
+    }
+    GstToc *toc = gst_toc_new(GST_TOC_SCOPE_GLOBAL);
+    EXPECT_EQ(push(gst_event_new_toc(toc, FALSE)) == nullptr, dropped);
+    gst_toc_unref(toc);
+  }
+}
+
 // --- faces ---
 
 // The frontal face detector of OpenCV, or nothing if its packages lack it.
