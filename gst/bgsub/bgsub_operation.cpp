@@ -3,7 +3,6 @@
 #include "gst/bgsub/bgsub_operation.h"
 
 #include <gst/cudavision/cudavision.h>
-#include <gst/video/gstvideometa.h>
 
 #include <algorithm>
 #include <utility>
@@ -12,10 +11,9 @@
 #include "cuda/draw/draw.h"
 #include "gst/base/element/timing.h"
 #include "gst/base/frame/format.h"
-#include "gst/base/results/analytics.h"
 #include "gst/base/results/attach.h"
+#include "gst/base/results/found_boxes.h"
 #include "gst/base/results/frame_notes.h"
-#include "gst/meta/free_ids.h"
 
 namespace cudavision {
 namespace {
@@ -31,34 +29,15 @@ BgsubPixels<std::uint8_t> pixels_of(ImageView<std::uint8_t> bytes, int channels)
 
 constexpr char kType[] = "motion";
 
-// Attaches a region with its area in pixels and its share of the analysed region. Returns false if there is no memory.
-bool add_region(const Job &job, const ConnectedComponent &c, gint id) {
-  GstVideoRegionOfInterestMeta *region = gst_buffer_add_video_region_of_interest_meta(
-      job.buffer, kType, static_cast<guint>(job.region.x + c.box.x),
-      static_cast<guint>(job.region.y + c.box.y), static_cast<guint>(c.box.width),
-      static_cast<guint>(c.box.height));
-  if (region == nullptr) return false;
-  region->id = id;
-  const double pixels = static_cast<double>(job.region.width) * job.region.height;
-  gst_video_region_of_interest_meta_add_param(
-      region,
-      gst_structure_new(kType, "area", G_TYPE_INT, c.area, "share", G_TYPE_DOUBLE, c.area / pixels, nullptr));
-  return true;
-}
-
-// Attaches each component, which is in coordinates of the analysed region, as a GstVideoRegionOfInterestMeta of the
-// type "motion", with an id that no other region of the buffer has. Its structure "motion" has the fields "area", in
-// pixels, and "share", of the analysed region. From GStreamer 1.24 on, each is also attached as an object detection of
-// GstAnalytics. Marks the frame as analysed for this type, even without components.
+// Attaches each component as a box of the type "motion". The structure "motion" of a region has the fields "area", in
+// pixels, and "share", of the analysed region.
 Status attach_motion(const Job &job, const ConnectedComponent *components, int count) {
-  FreeIds ids(job.buffer);
-  bool ok = gst_cuda_vision_buffer_mark_analysed(job.buffer, kType, static_cast<guint>(count), nullptr);
-  for (int i = 0; i < count && ok; ++i) ok = add_region(job, components[i], ids.next());
-  if (!ok) return invalid_argument("the regions that move could not be attached");
-  const GQuark type = g_quark_from_static_string(kType);
-  return attach_detections(job.buffer, count, [&](int i) {
-    const Region &box = components[i].box;
-    return Detection{0, type, job.region.x + box.x, job.region.y + box.y, box.width, box.height, 1};
+  const double pixels = static_cast<double>(job.region.width) * job.region.height;
+  return attach_found(job, kType, Look::whole, count, [&](int i) {
+    const ConnectedComponent &part = components[i];
+    GstStructure *param = gst_structure_new(kType, "area", G_TYPE_INT, part.area, "share", G_TYPE_DOUBLE,
+                                            part.area / pixels, nullptr);
+    return FoundBox{part.box, 1, param};
   });
 }
 

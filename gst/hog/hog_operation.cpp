@@ -11,10 +11,9 @@
 #include "cuda/common/backends.h"
 #include "cuda/common/number_text.h"
 #include "gst/base/frame/format.h"
-#include "gst/base/results/analytics.h"
 #include "gst/base/results/attach.h"
+#include "gst/base/results/found_boxes.h"
 #include "gst/base/style/label_style.h"
-#include "gst/meta/free_ids.h"
 
 namespace cudavision {
 namespace {
@@ -27,23 +26,13 @@ HogStyle style_of(const Job &job, const HogSettings &settings) {
           color_of(settings.color.argb(), *job.info)};
 }
 
-// Attaches each box as a GstVideoRegionOfInterestMeta of type `label`, with its score in the field
-// "confidence" of the structure "detection" and an id that no other region of the buffer has. Marks the frame
-// as analysed for this type, also if there are no boxes. From GStreamer 1.24 on, it also attaches each box as
-// an object detection of GstAnalytics. The boxes are in coordinates of the region that is analysed.
-Status attach_boxes(const Job &job, const HogBox *boxes, int count, const char *label) {
-  FreeIds ids(job.buffer);
-  bool ok = gst_cuda_vision_buffer_mark_analysed(job.buffer, label, 0, nullptr);
-  for (int i = 0; i < count && ok; ++i)
-    ok = gst_cuda_vision_buffer_add_region(job.buffer, label, job.region.x + boxes[i].x,
-                                           job.region.y + boxes[i].y, static_cast<guint>(boxes[i].width),
-                                           static_cast<guint>(boxes[i].height),
-                                           static_cast<double>(boxes[i].score), nullptr, ids.next(), nullptr);
-  if (!ok) return invalid_argument("the boxes could not be attached");
-  const GQuark type = g_quark_from_string(label);
-  return attach_detections(job.buffer, count, [&](int i) {
+// Attaches the boxes with the type `label`, and their scores in the field "confidence" of the structure "detection".
+Status attach_boxes(const Job &job, const HogBox *boxes, int count, const char *label, Look look) {
+  return attach_found(job, label, look, count, [&](int i) {
     const HogBox &box = boxes[i];
-    return Detection{0, type, job.region.x + box.x, job.region.y + box.y, box.width, box.height, box.score};
+    GstStructure *param =
+        gst_structure_new("detection", "confidence", G_TYPE_DOUBLE, static_cast<double>(box.score), nullptr);
+    return FoundBox{{box.x, box.y, box.width, box.height}, box.score, param};
   });
 }
 
@@ -219,7 +208,7 @@ Status HogOperation::finish(const Job &job) {
   if (model() == nullptr) return {};
   const HogBoxCount &count = found_.count_on_host();
   warn_of_truncation(count);
-  return attach_boxes(job, found_.items_on_host(), count.listed, label());
+  return attach_boxes(job, found_.items_on_host(), count.listed, label(), gate_.look());
 }
 
 // Posts at most one warning.

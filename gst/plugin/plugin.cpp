@@ -5,6 +5,7 @@
 #include <unwind.h>
 
 #include "gst/base/frame/frame_memory.h"
+#include "gst/base/results/frame_notes.h"
 
 #define CUDAVISION_ELEMENT(name) GST_ELEMENT_REGISTER_DECLARE(name)
 G_BEGIN_DECLS
@@ -24,6 +25,7 @@ static void prepare_unwinder() {
 static gboolean plugin_init(GstPlugin *plugin) {
   prepare_unwinder();
   cudavision::offer_frames();
+  cudavision::register_frame_notes();
   gboolean ok = TRUE;
 #include "elements.inc"
   return ok;

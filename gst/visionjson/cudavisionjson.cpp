@@ -84,7 +84,6 @@
 #include "gst/base/element/timing.h"
 #include "gst/base/frame/format.h"
 #include "gst/base/input/excerpt.h"
-#include "gst/base/results/frame_notes.h"
 #include "gst/base/results/zones_meta.h"
 #include "gst/visionjson/frame_json.h"
 #include "gst/visionjson/line_file.h"
@@ -301,7 +300,7 @@ struct JsonElement {
   static void init(GstCudaVisionJson *json) { gst_base_transform_set_passthrough(&json->parent, TRUE); }
   static void cancel(GstCudaVisionJson *json, bool cancelled) { json->state->file.cancel(cancelled); }
   static void extend(GstBaseTransformClass *klass) {
-    register_zones_meta(), register_frame_notes();  // else GStreamer drops those of other processes
+    register_zones_meta();  // else GStreamer drops those of frames from other processes
     klass->transform_caps = GST_DEBUG_FUNCPTR(transform_caps);
     klass->decide_allocation = GST_DEBUG_FUNCPTR(decide_allocation);
     klass->prepare_output_buffer = GST_DEBUG_FUNCPTR(prepare_output_buffer);

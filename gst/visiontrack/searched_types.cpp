@@ -3,12 +3,23 @@
 
 #include <gst/cudavision/cudavision.h>
 
+#include "gst/base/results/frame_notes.h"
+
 namespace cudavision {
 
-bool has_mark(GstBuffer *buffer) { return gst_cuda_vision_buffer_get_n_results(buffer, nullptr) >= 0; }
+namespace {
+
+// A type of null stands for any type. A look at a part of the frame counts: the tracks in the rest are lost there.
+bool has_look(GstBuffer *buffer, const char *type) {
+  return gst_cuda_vision_buffer_get_n_results(buffer, type) >= 0 || has_partial_look(buffer, type);
+}
+
+}  // namespace
+
+bool has_mark(GstBuffer *buffer) { return has_look(buffer, nullptr); }
 
 bool SearchedTypes::is_marked(GstBuffer *buffer, GQuark type) {
-  if (gst_cuda_vision_buffer_get_n_results(buffer, g_quark_to_string(type)) < 0) return false;
+  if (!has_look(buffer, g_quark_to_string(type))) return false;
   marked_types_.insert(type);
   return true;
 }

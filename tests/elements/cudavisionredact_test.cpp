@@ -931,6 +931,16 @@ TEST_F(CudaVisionRedact, silence_of_a_detector_without_marks_is_that_of_its_boxe
   EXPECT_TRUE(stream.hides_all(stream.exchange(stream.unmarked())));
 }
 
+// Boxes of a detector that has not looked at all of the frame do not tell that there is nobody else.
+TEST_F(CudaVisionRedact, a_look_at_a_part_of_the_frame_is_silence) {
+  Stream stream("timeout=0.25", bright("NV12", {64, 48}));
+  for (int i = 0; i < 4; ++i) {
+    Owned<GstBuffer> frame = stream.unmarked({{1, 1, 5, 5}});
+    add_partial_look(frame.get());
+    EXPECT_TRUE(stream.hides_all(stream.exchange(std::move(frame)))) << i;
+  }
+}
+
 // A camera of a frame every two seconds: its gaps are no jumps.
 TEST_F(CudaVisionRedact, silence_of_a_slow_camera_is_noticed_in_its_own_time) {
   Stream stream("timeout=5", bright("NV12", {64, 48}));

@@ -63,6 +63,23 @@ TEST_F(CudaVisionTrackCompany, nothing_is_predicted_after_nothing_was_found) {
   EXPECT_EQ(ids_of(track.exchange(skipped())), std::vector<guint64>{1});
 }
 
+// A detector with a region of interest and every-nth: the frames that it skips are not frames without objects.
+TEST_F(CudaVisionTrackCompany, a_look_at_a_part_of_the_frame_is_a_look) {
+  TrackHarness track("min-hits=0 max-age=3");
+  const auto in_part = [](const std::vector<Box> &boxes) {
+    Owned<GstBuffer> frame = frame_with(boxes);
+    add_partial_look(frame.get());
+    return frame;
+  };
+  EXPECT_EQ(ids_of(track.exchange(in_part({{10, 10, 20, 20}}))), std::vector<guint64>{1});
+  for (int n = 0; n < 3; ++n) EXPECT_EQ(ids_of(track.exchange(skipped())), std::vector<guint64>{1}) << n;
+  for (int n = 0; n < 3; ++n) track.exchange(skipped());
+  EXPECT_EQ(ids_of(track.exchange(in_part({{10, 10, 20, 20}}))), std::vector<guint64>{1});
+  for (int n = 0; n < 4; ++n) EXPECT_EQ(regions_of(track.exchange(in_part({}))).size(), 0u) << n;
+  EXPECT_EQ(ids_of(track.exchange(in_part({{10, 10, 20, 20}}))), std::vector<guint64>{2})
+      << "not found 4 times";
+}
+
 TEST_F(CudaVisionTrackCompany, nothing_is_predicted_without_marks) {
   TrackHarness track("min-hits=0 max-age=3");
   const std::vector<Box> box{{10, 10, 20, 20}};

@@ -65,6 +65,12 @@ GstStructure *tracking(const Box &estimate, guint64 track, const std::array<doub
                            "velocity-y", G_TYPE_DOUBLE, velocity[1], nullptr);
 }
 
+void add_partial_look(GstBuffer *buffer, const char *type) {
+  GstCustomMeta *note = gst_buffer_add_custom_meta(buffer, "GstCudaVisionNoteMeta");
+  ASSERT_NE(note, nullptr);
+  gst_structure_set(gst_custom_meta_get_structure(note), "partial-look", G_TYPE_STRING, type, nullptr);
+}
+
 Owned<GstBuffer> frame_with(const std::vector<Box> &boxes, const char *type) {
   Owned<GstBuffer> buffer = track_picture().buffer();
   for (const Box &box : boxes) add_region(buffer.get(), box, type);

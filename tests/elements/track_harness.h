@@ -57,6 +57,8 @@ GstVideoRegionOfInterestMeta *add_region(GstBuffer *buffer, const Box &box, cons
 void add_track(GstBuffer *buffer, const Box &box, guint64 track, const char *type = "person");
 // The parameter of a region that cudavisiontrack attaches; the velocity is in pixels a second.
 GstStructure *tracking(const Box &estimate, guint64 track, const std::array<double, 2> &velocity);
+// Notes that a detector has looked at a part of the frame. An element that reads such notes must have been made before.
+void add_partial_look(GstBuffer *buffer, const char *type = "person");
 Owned<GstBuffer> frame_with(const std::vector<Box> &boxes, const char *type = "person");
 std::vector<GstVideoRegionOfInterestMeta *> regions_of(const Owned<GstBuffer> &buffer);
 std::optional<Estimate> estimate_of(GstVideoRegionOfInterestMeta *region);

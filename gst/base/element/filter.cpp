@@ -23,6 +23,7 @@
 #include "gst/base/frame/format.h"
 #include "gst/base/frame/mapped_frame.h"
 #include "gst/base/frame/shown_shape.h"
+#include "gst/base/results/frame_notes.h"
 
 // The debug category: each element has one of its own.
 #define GST_CAT_DEFAULT (GST_CUDA_VISION_FILTER_GET_CLASS(filter)->category)
@@ -414,9 +415,10 @@ void tell_of_threads(GstCudaVisionFilter *filter) {
                       ("The system refuses threads: fewer than n-threads work on a frame"), (nullptr));
 }
 
-void tell_of_shape(GstCudaVisionFilter *filter) {
+void tell_of_shape(GstCudaVisionFilter *filter, GstBuffer *buffer, bool is_turned) {
   FilterState &state = *filter->state;
-  const std::string complaint = state.shape.complaint(state.info, GST_BASE_TRANSFORM_SINK_PAD(filter));
+  if (is_turned) attach_warning(buffer, GST_ELEMENT(filter), "turned");
+  const std::string complaint = state.shape.complaint(state.info, is_turned);
   if (!complaint.empty()) GST_ELEMENT_WARNING(filter, STREAM, FORMAT, ("%s", complaint.c_str()), (nullptr));
 }
 
@@ -454,6 +456,8 @@ GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffe
 
   const bool is_timed = state.latency.begin_frame(GST_BASE_TRANSFORM_SINK_PAD(filter));
   const GstClockTime begin = gst_util_get_timestamp();
+  const bool is_turned = state.shape.is_turned(GST_BASE_TRANSFORM_SINK_PAD(filter));
+  session.set_turned(is_turned);
   bool processed = true;
   const GstFlowReturn result = process(filter, session, buffer, settings, is_timed, &processed);
   // The warning of has_region() stands, although the whole frame was processed.
@@ -467,7 +471,7 @@ GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffe
   }
   if (session.lacks_threads()) tell_of_threads(filter);
   tell_of_fields(filter, buffer);
-  if (session.depends_on_shape()) tell_of_shape(filter);
+  if (session.depends_on_shape()) tell_of_shape(filter, buffer, is_turned);
   log_frame(filter, session, buffer, time);
   if (settings.post_messages) post_message(filter, session, buffer);
   return GST_FLOW_OK;

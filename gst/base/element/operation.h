@@ -47,6 +47,7 @@ struct Job {
   bool report;        // the property `post-messages`: describe() will be called
   GstBuffer *buffer;  // accepts metas; its memory is not writable
   bool is_copy;       // the frame is an 8-bit copy of one in another format (repacked_format.h)
+  bool is_turned;     // depends_on_shape(), and a tag says that the frame is to be turned when it is shown
 };
 
 // The part of a frame that an operation reads, apart from drawing.

@@ -87,6 +87,8 @@ class Session {
   // the frame is finished or, unless is_timed is set, when it can be passed on while the GPU still works on it
   // (FrameOrder). Fails with the code `stopped` if the work on the frame was given up.
   Status process(MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings, bool is_timed);
+  // Tells whether the next frames are to be turned when they are shown (ShownShape).
+  void set_turned(bool is_turned) { is_turned_ = is_turned; }
   // How the last frame was processed.
   const FramePath &path() const { return path_; }
   // Whether the system has refused some of the threads of the CPU backend.
@@ -141,7 +143,7 @@ class Session {
   PixelLayout layout_;
   LumaRange luma_range_ = LumaRange::as_is;  // of these caps: `full` only if their luma is to be expanded
   FramePath path_;
-  bool left_pending_ = false;
+  bool left_pending_ = false, is_turned_ = false;
 
   // Made for one size of the region. Destroyed before the context, with the context current.
   struct Stage {

@@ -98,10 +98,13 @@ void ShownShape::take_tags(GstEvent *event) {
     (gst_tag_list_get_scope(tags) == GST_TAG_SCOPE_STREAM ? of_stream_ : of_file_) = found;
 }
 
-std::string ShownShape::complaint(const GstVideoInfo &info, GstPad *sink) {
-  const Orientation &orientation = of_stream_.tag.empty() ? of_file_ : of_stream_;
-  if (!orientation.is_upright && !std::exchange(told_of_orientation_, true) && !are_turned_before(sink))
-    return "The frames have the tag image-orientation=" + orientation.tag +
+bool ShownShape::is_turned(GstPad *sink) const {
+  return !orientation().is_upright && !are_turned_before(sink);
+}
+
+std::string ShownShape::complaint(const GstVideoInfo &info, bool is_turned) {
+  if (is_turned && !std::exchange(told_of_orientation_, true))
+    return "The frames have the tag image-orientation=" + orientation().tag +
            ": they are to be turned when they are shown, but the element analyses them as they are stored. "
            "Put "
            "videoflip video-direction=auto in front";

@@ -21,6 +21,7 @@ bool is_result(const GstMeta &meta, AwaitedResults::Kind kind) {
   const std::string_view name = g_type_name(meta.info->api);
   return meta.info->api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE ||
          name.starts_with("GstAnalyticsRelation") || name == "GstCudaVisionAnalysisMetaAPI" ||
+         name.starts_with("GstCudaVisionNote") ||
          (kind == AwaitedResults::Kind::all && name.starts_with("GstCudaVision"));
 }
 

@@ -36,6 +36,20 @@ void attach_warning(GstBuffer *buffer, GstElement *element, const char *code) {
     gst_structure_set(note, "element", G_TYPE_STRING, name, "warning", G_TYPE_STRING, code, nullptr);
 }
 
+void attach_partial_look(GstBuffer *buffer, const char *type) {
+  if (GstStructure *note = attach_note(buffer); note != nullptr)
+    gst_structure_set(note, "partial-look", G_TYPE_STRING, type, nullptr);
+}
+
+bool has_partial_look(GstBuffer *buffer, const char *type) {
+  bool found = false;
+  for_each_custom_meta(buffer, kName, [&](const GstStructure &note) {
+    const char *own = gst_structure_get_string(&note, "partial-look");
+    found = found || (own != nullptr && (type == nullptr || g_str_equal(own, type)));
+  });
+  return found;
+}
+
 void for_each_warning(GstBuffer *buffer, const std::function<void(const std::string &)> &visit) {
   for_each_custom_meta(buffer, kName, [&](const GstStructure &note) {
     const char *element = gst_structure_get_string(&note, "element"),

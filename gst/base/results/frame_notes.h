@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What elements say about a frame apart from their results: why results are missing or doubtful. Each note is a custom
-// meta.
+// What elements say about a frame apart from their results: why results are missing or doubtful, and whether a detector
+// has looked at a part of the frame. Each note is a custom meta.
 #pragma once
 
 #include <gst/gst.h>
@@ -10,12 +10,18 @@
 
 namespace cudavision {
 
-// Call it before frames from other processes come: GStreamer drops metas that are not registered.
+// Registers the meta. The plugin does so when it is loaded: else GStreamer drops notes from other processes.
 void register_frame_notes();
 
 // Attaches a warning to the frame. code: a word of the table "Warnings of frames" in common.md.
 void attach_warning(GstBuffer *buffer, GstElement *element, const char *code);
 // Calls visit with each warning, "ELEMENT: CODE", in the order in which they were attached.
 void for_each_warning(GstBuffer *buffer, const std::function<void(const std::string &)> &visit);
+
+// Notes that a detector has looked for this type, but not at the whole frame, or not at a frame that stands upright.
+// The frame then has no mark of the detector (GstCudaVisionAnalysisMeta).
+void attach_partial_look(GstBuffer *buffer, const char *type);
+// Whether the frame has such a note. type: null for any type.
+bool has_partial_look(GstBuffer *buffer, const char *type);
 
 }  // namespace cudavision

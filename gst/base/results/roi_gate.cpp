@@ -2,8 +2,12 @@
 // Finds the regions to analyse for the property roi-type.
 #include "gst/base/results/roi_gate.h"
 
+#include <gst/cudavision/cudavision.h>
+
 #include <algorithm>
 #include <cstdint>
+
+#include "gst/base/results/frame_notes.h"
 
 namespace cudavision {
 namespace {
@@ -29,10 +33,11 @@ Region grown(const Region &r, int margin) {
 
 Status RoiGate::find(const Job &job, const std::optional<std::string> &type, int margin) {
   merged_.clear(), regions_.clear();
-  is_open_ = !type;
+  is_open_ = !type, look_ = Look::whole;
   if (is_open_) return {};
   const StopFlag &stop = *job.execution.stop;
   found_.read(job.buffer, job.frame.size(), stop, "roi-type", *type);
+  look_ = look_of_source(job.buffer, *type);
   for (const Region &r : found_.regions()) {
     if (stop.requested()) return Status(Status::Code::stopped);
     const Size size{job.region.width, job.region.height};
@@ -42,6 +47,16 @@ Status RoiGate::find(const Job &job, const std::optional<std::string> &type, int
   for (const Region &r : merged_)
     regions_.push_back({grown(r, -margin), clipped(r, {job.region.width, job.region.height})});
   return stop.requested() ? Status(Status::Code::stopped) : Status();
+}
+
+Look RoiGate::look_of_source(GstBuffer *buffer, const std::string &type) {
+  const char *name = type == "*" ? nullptr : type.c_str();
+  const bool is_marked = gst_cuda_vision_buffer_get_n_results(buffer, name) >= 0,
+             is_partial = has_partial_look(buffer, name);
+  source_marks_ = source_marks_ || is_marked || is_partial;
+  if (is_marked) return Look::whole;
+  if (source_marks_) return is_partial ? Look::part : Look::none;
+  return found_.regions().empty() ? Look::part : Look::whole;
 }
 
 Places RoiGate::places() const {

@@ -9,6 +9,7 @@
 #include "cuda/common/places.h"
 #include "gst/base/element/operation.h"
 #include "gst/base/element/properties.h"
+#include "gst/base/results/found_boxes.h"
 #include "gst/base/results/typed_regions.h"
 
 namespace cudavision {
@@ -40,6 +41,9 @@ class RoiGate {
   Status find(const Job &job, const std::optional<std::string> &type, int margin = 0);
   // Whether the whole region of interest is analysed, because roi-type is not set.
   bool is_open() const { return is_open_; }
+  // How the source of the boxes has looked at the last frame: where it has not, nothing is analysed. A source that sets
+  // no marks has looked at the frames that carry its boxes.
+  Look look() const { return look_; }
   // Regions that overlap, margins included, are merged into the rectangle around both. If more than kMostRegions are
   // left, those are merged that grow least.
   const std::vector<GatedRegion> &regions() const { return regions_; }
@@ -49,12 +53,15 @@ class RoiGate {
   const std::string &complaint() const { return found_.complaint(); }
 
  private:
+  Look look_of_source(GstBuffer *buffer, const std::string &type);
   void add(Region region);
 
   TypedRegions found_;
   std::vector<Region> merged_;  // with their margins, which may leave the region of interest
   std::vector<GatedRegion> regions_;
   bool is_open_ = true;
+  Look look_ = Look::whole;
+  bool source_marks_ = false;  // the source has marked a frame
 };
 
 }  // namespace cudavision
