@@ -181,13 +181,18 @@ void warn_of_absence(GstCudaVisionZones *zones, GstBuffer *buffer) {
               "For 5 s no box has had the id of a track: put cudavisiontrack before this element");
 }
 
+// The place that the tracker estimates, if there is one: a detector's boxes tremble across lines.
+CountedBox counted_box(const AttachedBox &box) {
+  const TrackEstimate place = box.estimate.value_or(TrackEstimate{box.x, box.y, box.width, box.height, 0, 0});
+  return {*box.track_id, box.type, place.x, place.y, place.width, place.height, box.predicted};
+}
+
 void collect(GstCudaVisionZones *zones, GstBuffer *buffer) {
   ZonesState *state = zones->state;
   collect_boxes(buffer, state->stop, &state->boxes);
   state->counted.clear();
   for (const AttachedBox &box : state->boxes)
-    if (box.track_id && box.width >= 0 && box.height >= 0)
-      state->counted.push_back({*box.track_id, box.type, box.x, box.y, box.width, box.height, box.predicted});
+    if (box.track_id && box.width >= 0 && box.height >= 0) state->counted.push_back(counted_box(box));
   warn_of_absence(zones, buffer);
 }
 

@@ -3,7 +3,9 @@
 // counts are tested in cudavisionzones_counter_test.cpp.
 #include <glib/gstdio.h>
 
+#include <cmath>
 #include <fstream>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -161,6 +163,32 @@ TEST_F(CudaVisionZones, the_id_0_is_counted_and_minus_1_is_none) {
   EXPECT_EQ(events_of(G_TYPE_UINT64, G_MAXUINT64), 0u);
   EXPECT_EQ(events_of(G_TYPE_INT64, gint64{-1}), 0u);
   EXPECT_EQ(events_of(G_TYPE_INT, -1), 0u);
+}
+
+// A region that stays right of the door while its tracker estimates that it has gone through. A number that is missing,
+// not finite or huge makes the estimate unusable.
+TEST_F(CudaVisionZones, the_place_is_the_estimate_of_the_tracker) {
+  const char *const fields[] = {"x", "y", "width", "height", "velocity-x", "velocity-y"};
+  const auto crossings = [&](const char *wrong_field, double wrong) {
+    ZonesHarness zones(kDoor);
+    Owned<GstBuffer> out;
+    for (int frame = 0; frame < 30; ++frame) {
+      Owned<GstBuffer> buffer = track_picture().buffer();
+      add_track(buffer.get(), {38, 12, 4, 8}, 1);
+      const double values[] = {frame < 10 ? 38.0 : 26.0, 12, 4, 8, 0, 0};
+      GstStructure *tracking = gst_video_region_of_interest_meta_get_param(regions_of(buffer)[0], "tracking");
+      for (std::size_t i = 0; i < 6; ++i)
+        gst_structure_set(tracking, fields[i], G_TYPE_DOUBLE, fields[i] == wrong_field ? wrong : values[i],
+                          nullptr);
+      out = zones.exchange(std::move(buffer));
+    }
+    return crossings_of_door(out);
+  };
+  EXPECT_EQ(crossings(nullptr, 0), 1u);
+  for (const char *field : fields)
+    for (const double wrong : {std::nan(""), std::numeric_limits<double>::infinity(), -1e10})
+      EXPECT_EQ(crossings(field, wrong), 0u) << field << ' ' << wrong;
+  EXPECT_EQ(crossings("width", 0), 0u);
 }
 
 TEST_F(CudaVisionZones, shared_frames_keep_their_memory_and_stay_as_they_are) {
