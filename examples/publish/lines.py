@@ -4,11 +4,13 @@ import json
 import os
 import select
 import stat
+import zlib
 
 from target import Refused
 
 BLOCK = 1 << 16
 LONGEST_LINE = 32 << 20  # bytes; longer lines are left out
+MARK = 200  # bytes before a place by which it is known again
 POLL = 0.2  # seconds between two looks at a file
 
 
@@ -51,8 +53,8 @@ class Growing:
     def __init__(self, path, file, position, lines):
         self.path, self.lines = path, lines
         self.open(file)
-        name, inode, offset = json.loads(position) if position else (None, 0, 0)
-        if (name, inode) == (os.path.realpath(path), self.inode) and offset <= os.fstat(file).st_size:
+        offset = json.loads(position)[-1] if position else 0
+        if position == self.described(offset):
             self.offset = os.lseek(file, offset, os.SEEK_SET)
 
     def open(self, file):
@@ -62,7 +64,12 @@ class Growing:
     @property
     def position(self):
         """What is stored with the messages: the end of the last line that is whole."""
-        return json.dumps([os.path.realpath(self.path), self.inode, self.offset - len(self.lines.rest)])
+        return self.described(self.offset - len(self.lines.rest))
+
+    def described(self, offset):
+        """A place in this file. If the file was emptied and has grown again, other bytes are before it."""
+        before = zlib.crc32(os.pread(self.file, MARK, max(0, offset - MARK)))
+        return json.dumps([os.path.realpath(self.path), self.inode, before, offset])
 
     def read(self, wake):
         while not (data := os.read(self.file, BLOCK)):

@@ -331,7 +331,12 @@ class InputTest(Case):
         (self.folder / "other").rename(lines)
         until(lambda: len(server.confirmed) == 10, "the lines of the new file")
         self.assertEqual(program.stop(), 0)
-        self.assertEqual(self.frames(server), [0, 1, 2, 3, 4, 5, 6, 100, 200, 201])
+        with open(lines, "r+", encoding="utf-8") as file:  # emptied while the program is away
+            file.write(text([line(300), line(301), line(302)]))
+        program = self.publisher(target, "--input", str(lines))
+        until(lambda: len(server.confirmed) == 13, "the lines since then")
+        self.assertEqual(program.stop(), 0)
+        self.assertEqual(self.frames(server), [0, 1, 2, 3, 4, 5, 6, 100, 200, 201, 300, 301, 302])
 
     def test_a_named_pipe_is_read_before_its_writer_comes_and_until_it_goes(self):
         server, target = self.server()
