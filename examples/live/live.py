@@ -23,7 +23,10 @@ from sources import TEST_PICTURE, Source  # noqa: E402
 PATIENCE = 3  # seconds that pipelines may take to stop
 MOST_CAMERAS = 64
 
-PEOPLE = "cudahog model=people display=false ! cudavisiontrack ! cudavisionoverlay"  # for files and cameras
+# For files and cameras: people are searched where something moves.
+PEOPLE = ("cudabgsub scale=1/2 close=12 min-area=50 max-regions=64 display=false ! "
+          "cudahog model=people roi-type=motion hit-threshold=-0.3 display=false ! "
+          "cudavisiontrack type=person ! cudavisionoverlay hide=motion")
 EDGES = "cudacanny output=overlay color=lime"  # for source elements, whose test pictures show nobody
 
 EXAMPLE = f"""example:

@@ -276,7 +276,7 @@ class Browser(unittest.TestCase):
         hand.click_and_hold().move_by_offset(0, round(205 * scale)).release().perform()
         self.until(lambda: "cudavisionzones" in self.find("#steps").text)
         self.assertEqual([step.find_element(By.TAG_NAME, "h3").text for step in self.driver.find_elements(By.CSS_SELECTOR, ".step")
-                          if step.find_element(By.CSS_SELECTOR, "details").get_attribute("open")], ["3. cudavisionzones"])
+                          if step.find_element(By.CSS_SELECTOR, "details").get_attribute("open")], ["4. cudavisionzones"])
         slider = self.find("#position")
         self.driver.execute_script("arguments[0].value = 0; arguments[0].dispatchEvent(new Event('input'))", slider)
         self.find("#pause").click()

@@ -3,9 +3,11 @@
 import { element, find, findAll, saveJson, toast } from './dom.js';
 import { ask, catalogue } from './main.js';
 
+const MOTION = ['cudabgsub', { scale: '1/2', close: 12, 'min-area': 50, 'max-regions': 64, display: false }];
 const EXAMPLES = {
   'Edges': [['cudacanny', { output: 'overlay', color: 'lime' }]],
-  'People with ids': [['cudahog', { model: 'people', display: false }], ['cudavisiontrack', {}], ['cudavisionoverlay', {}]],
+  'People with ids': [MOTION, ['cudahog', { model: 'people', 'roi-type': 'motion', 'hit-threshold': -0.3, display: false }],
+    ['cudavisiontrack', { type: 'person' }], ['cudavisionoverlay', { hide: 'motion' }]],
   'People removed': [['cudahog', { model: 'people', display: false, 'hit-threshold': -0.6, 'group-threshold': 1 }],
     ['cudainpaint', { 'remove-type': 'person', mode: 'temporal', dilate: 8, 'search-radius': 80 }]],
   'Motion': [['cudaopticalflow', { preset: 'fast' }]],
