@@ -51,6 +51,18 @@ void divide(int cells, const Frame &frame, int *cell_count, Box *box) {
   *cell_count += box->columns * box->rows;
 }
 
+// Returns the standard deviation for blur, in samples.
+double sigma_of(const RedactTargets &targets, const RedactParams &params, const Frame &frame) {
+  if (params.strength > 0) return params.strength;
+  int longest = 0;
+  for (int i = 0; i < targets.box_count && !params.inverse; ++i) {
+    const Region area = box_of(targets.boxes[i], params.dilation, frame).area;
+    if (area.width > 0 && area.height > 0) longest = std::max({longest, area.width, area.height});
+  }
+  if (longest == 0) longest = std::max(frame.width, frame.height);
+  return std::max(1.0, 2.0 * longest / params.cells);
+}
+
 Status check(const Frame &frame, const RedactTargets &targets, const RedactParams &params,
              const ImageView<std::uint8_t> &map, Size made_for) {
   CUDAVISION_TRY(validate(params));
@@ -94,7 +106,8 @@ class RedactSteps final : public Redact {
     if (targets.mask_count > 0) CUDAVISION_TRY(place_masks(targets, params.dilation, &task));
     if (hides && params.mode == RedactMode::pixelate && cell_count > 0)
       CUDAVISION_TRY(find_means(cell_count, most_cells, &task));
-    if (hides && params.mode == RedactMode::blur) CUDAVISION_TRY(smooth(params.strength, &task));
+    if (hides && params.mode == RedactMode::blur)
+      CUDAVISION_TRY(smooth(sigma_of(targets, params, frame), &task));
     return run_on_backend<const Task &>(execution_, hide_cpu, CUDAVISION_IF_CUDA(hide_cuda), task);
   }
 
@@ -159,10 +172,8 @@ class RedactSteps final : public Redact {
         execution_, find_means_cpu, CUDAVISION_IF_CUDA(find_means_cuda), *task, most_cells, means);
   }
 
-  Status smooth(double strength, Task *task) {
-    constexpr double kMost = GaussianRanges::sigma.most;
-    const int times = std::max(1, static_cast<int>(std::ceil(strength * strength / (kMost * kMost))));
-    const double sigma = std::min(kMost, strength / std::sqrt(times));
+  Status smooth(double sigma, Task *task) {
+    const int step = task->smooth_step = static_cast<int>(std::ceil(sigma / GaussianRanges::sigma.most));
     for (int i = 0; i < task->frame.component_count(); ++i) {
       const Component &c = task->frame.component[i];
       const Size size{((size_.width - 1) >> c.shift_x) + 1, ((size_.height - 1) >> c.shift_y) + 1};
@@ -173,18 +184,17 @@ class RedactSteps final : public Redact {
       if (own.gaussian == nullptr || own.size != size)
         CUDAVISION_TRY(make_gaussian(execution_, size, &own.gaussian));
       own.size = size;
+      const Region part{0, 0, divide_up(size.width, step), divide_up(size.height, step)};
+      const ImageView<std::uint8_t> means = own.image[0].view().crop(part),
+                                    to = own.image[1].view().crop(part);
       ImageView<const std::uint8_t> from{c.data, c.pitch_bytes, size.width, size.height};
-      if (c.step_bytes != 1) {
-        CUDAVISION_TRY((run_on_backend<const Component &, ImageView<std::uint8_t>>(
-            execution_, take_samples_cpu, CUDAVISION_IF_CUDA(take_samples_cuda), c, own.image[1].view())));
-        from = own.image[1].view();
+      if (c.step_bytes != 1 || step > 1) {
+        CUDAVISION_TRY((run_on_backend<const Samples &, ImageView<std::uint8_t>>(
+            execution_, take_means_cpu, CUDAVISION_IF_CUDA(take_means_cuda), {c, size, step}, means)));
+        from = means;
       }
-      for (int k = 0; k < times; ++k) {
-        const ImageView<std::uint8_t> to = own.image[k % 2].view();
-        CUDAVISION_TRY(own.gaussian->run(from, to, sigma));
-        from = to;
-      }
-      task->smooth[i] = from;
+      CUDAVISION_TRY(own.gaussian->run(from, to, sigma / step));
+      task->smooth[i] = to;
     }
     return {};
   }
@@ -208,7 +218,7 @@ class RedactSteps final : public Redact {
 
 Status validate(const RedactParams &params) {
   CUDAVISION_TRY(check_range("cells", params.cells, RedactRanges::cells));
-  CUDAVISION_TRY(check_range("strength", params.strength, RedactRanges::strength));
+  if (params.strength != 0) CUDAVISION_TRY(check_range("strength", params.strength, RedactRanges::strength));
   return check_range("dilate", params.dilation, RedactRanges::dilation);
 }
 

@@ -21,11 +21,10 @@ static __global__ void __launch_bounds__(kBlockX *kBlockY)
 }
 
 static __global__ void __launch_bounds__(kBlockX *kBlockY)
-    take_samples_kernel(Component component, ImageView<std::uint8_t> dst) {
+    take_means_kernel(Samples samples, ImageView<std::uint8_t> dst) {
   const int x = static_cast<int>(blockIdx.x) * kBlockX + static_cast<int>(threadIdx.x);
   const int y = static_cast<int>(blockIdx.y) * kBlockY + static_cast<int>(threadIdx.y);
-  if (x < dst.width && y < dst.height)
-    dst.row(y)[x] = component.data[y * component.pitch_bytes + x * component.step_bytes];
+  if (x < dst.width && y < dst.height) dst.row(y)[x] = mean_of_square(samples, x, y);
 }
 
 // Computes the mean of each component in every cell. One block per cell: blockIdx.x is the cell, blockIdx.y its box.
@@ -79,10 +78,9 @@ Status place_masks_cuda(const Execution &execution, const MaskSet &masks, ImageV
                            dst);
 }
 
-Status take_samples_cuda(const Execution &execution, const Component &component,
-                         ImageView<std::uint8_t> dst) {
-  return CUDAVISION_LAUNCH(take_samples_kernel, grid_2d(dst.width, dst.height), block_2d(), execution.stream,
-                           component, dst);
+Status take_means_cuda(const Execution &execution, const Samples &samples, ImageView<std::uint8_t> dst) {
+  return CUDAVISION_LAUNCH(take_means_kernel, grid_2d(dst.width, dst.height), block_2d(), execution.stream,
+                           samples, dst);
 }
 
 Status find_means_cuda(const Execution &execution, const Task &task, int most_cells, std::uint8_t *means) {

@@ -24,8 +24,8 @@ struct RedactParams {
   RedactMode mode = RedactMode::fill;
   RedactShape shape = RedactShape::box;
   Color color{{0, 0, 0}, 255};  // for fill, in the components of the frame; alpha is ignored
-  int cells = 6;                // for pixelate: at most this many along the longer side of a box
-  double strength = 32;         // for blur: the standard deviation of the Gaussian in samples
+  int cells = 6;                // for pixelate and blur: at most this many along the longer side of a box
+  double strength = 0;          // for blur: the standard deviation of the Gaussian in samples; 0: two cells
   int dilation = 0;             // boxes and masks grow by this many pixels in every direction
   bool inverse = false;         // hides everything but the targets
 
@@ -75,8 +75,10 @@ class Redact {
   // mean of their cell, rounded to nearest, half to even, as by cv::resize with INTER_AREA. Masks and `inverse` use the
   // cells of a box that is the whole frame.
   // blur: hidden pixels get the samples of smoothed components. Each component is smoothed as a whole, as by
-  // cv::GaussianBlur, with a standard deviation of `strength` samples (also if it is subsampled). If that is more than
-  // GaussianRanges::sigma.most, it is smoothed n times with strength / sqrt(n), for the smallest possible n.
+  // cv::GaussianBlur, with a standard deviation of `strength` samples (also if it is subsampled) or, if that is 0, of
+  // two cells: twice the longer side of the largest box (as for pixelate; with `inverse` or without boxes: of the
+  // frame) divided by `cells`, but at least 1. If that is more than GaussianRanges::sigma.most, the means of squares of n x n samples are
+  // smoothed with an n-th of it, for the smallest possible n, and all samples of a square get its smoothed mean.
   // map: height x width bytes in the backend's memory, or no data: set to 255 where a pixel is hidden, to 0 elsewhere.
   // CUDA: enqueues the copy of the boxes, and one kernel; for pixelate one more; for blur the kernels of the Gaussians,
   // and one more for each component that is not a plane; for masks one more, and three more with dilation. The stream

@@ -9,9 +9,9 @@ namespace cudavision::redact {
 // Sets each pixel of dst to 255 if a mask selects it, otherwise to 0.
 Status place_masks_cpu(const Execution &execution, const MaskSet &masks, ImageView<std::uint8_t> dst);
 Status place_masks_cuda(const Execution &execution, const MaskSet &masks, ImageView<std::uint8_t> dst);
-// Copies the samples of a component to dst.
-Status take_samples_cpu(const Execution &execution, const Component &component, ImageView<std::uint8_t> dst);
-Status take_samples_cuda(const Execution &execution, const Component &component, ImageView<std::uint8_t> dst);
+// Writes the mean of each square to dst.
+Status take_means_cpu(const Execution &execution, const Samples &samples, ImageView<std::uint8_t> dst);
+Status take_means_cuda(const Execution &execution, const Samples &samples, ImageView<std::uint8_t> dst);
 // Computes the mean of each component in every cell. most_cells: the largest number of cells of a box.
 Status find_means_cpu(const Execution &execution, const Task &task, int most_cells, std::uint8_t *means);
 Status find_means_cuda(const Execution &execution, const Task &task, int most_cells, std::uint8_t *means);

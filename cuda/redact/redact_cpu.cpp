@@ -135,10 +135,9 @@ Status place_masks_cpu(const Execution &execution, const MaskSet &masks, ImageVi
   });
 }
 
-Status take_samples_cpu(const Execution &execution, const Component &component, ImageView<std::uint8_t> dst) {
+Status take_means_cpu(const Execution &execution, const Samples &samples, ImageView<std::uint8_t> dst) {
   return execution.workers->run_rows(dst.height, kRowsPerTask, [&](int y, int) {
-    const std::uint8_t *from = component.data + y * component.pitch_bytes;
-    for (int x = 0; x < dst.width; ++x) dst.row(y)[x] = from[x * component.step_bytes];
+    for (int x = 0; x < dst.width; ++x) dst.row(y)[x] = mean_of_square(samples, x, y);
   });
 }
 

@@ -30,6 +30,7 @@ struct Task {
   Color color;
   const std::uint8_t *means = nullptr;      // for pixelate: three for each cell
   ImageView<const std::uint8_t> smooth[3];  // for blur: the smoothed components
+  int smooth_step = 1;  // the side of the square of samples that shares one of their values
   ImageView<std::uint8_t> map;
 };
 
@@ -83,6 +84,27 @@ CUDAVISION_HOST_DEVICE inline std::uint8_t mean_of(unsigned long long sum, long 
   return static_cast<std::uint8_t>(rintf(static_cast<float>(sum) * (1.0f / static_cast<float>(count))));
 }
 
+// The samples of a component, divided into squares of step x step from the upper left corner on.
+struct Samples {
+  Component component;
+  Size size;
+  int step;
+};
+
+// Returns the mean of the square in this column and row of squares.
+CUDAVISION_HOST_DEVICE inline std::uint8_t mean_of_square(const Samples &samples, int column, int row) {
+  const Component &c = samples.component;
+  const int x = column * samples.step, y = row * samples.step;
+  const int right = x + samples.step < samples.size.width ? x + samples.step : samples.size.width,
+            bottom = y + samples.step < samples.size.height ? y + samples.step : samples.size.height;
+  unsigned long long sum = 0;
+  for (int sy = y; sy < bottom; ++sy) {
+    const std::uint8_t *from = c.data + sy * c.pitch_bytes;
+    for (int sx = x; sx < right; ++sx) sum += from[sx * c.step_bytes];
+  }
+  return mean_of(sum, 1LL * (right - x) * (bottom - y));
+}
+
 // Returns the samples of component c that form a cell of the box. Cells consist of whole samples.
 CUDAVISION_HOST_DEVICE inline Region samples_of_cell(const Box &box, int column, int row,
                                                      const Component &c) {
@@ -109,8 +131,10 @@ CUDAVISION_HOST_DEVICE inline void hide(const Task &task, int by, int x, int y) 
     for (int py = y; py < y + step_y && py < frame.height; py += 1 << c.shift_y)
       for (int px = x; px < x + step_x && px < frame.width; px += 1 << c.shift_x)
         c.at(px, py) = task.mode == RedactMode::fill ? task.color.component[i]
-                       : mean != nullptr             ? mean[i]
-                                                     : task.smooth[i].row(py >> c.shift_y)[px >> c.shift_x];
+                       : mean != nullptr
+                           ? mean[i]
+                           : task.smooth[i].row((py >> c.shift_y) /
+                                                task.smooth_step)[(px >> c.shift_x) / task.smooth_step];
   }
 }
 

@@ -68,11 +68,14 @@ std::vector<Property<RedactSettings>> look_properties() {
                          "opaque: " CUDAVISION_COLOR_WORDS},
                         &S::fill_color),
       integer_property<S>(
-          {"cells", "Cells", "mode=pixelate: at most this many cells along the longer side of a box"},
+          {"cells", "Cells",
+           "mode=pixelate and mode=blur: at most this many cells along the longer side of a box; two "
+           "cells are the standard deviation of a blur"},
           &S::cells, R::cells, kControllable),
       real_property<S>(
-          {"strength", "Strength", "mode=blur: the standard deviation of the Gaussian in pixels"},
-          &S::strength, R::strength),
+          {"strength", "Strength",
+           "mode=blur: the standard deviation of the Gaussian in pixels, at least 1 (0 = two cells)"},
+          &S::strength, 0.0, R::strength.most),
       enum_property<S>({"shape", "Shape", "The part of a box that is hidden"}, shape_type(), &S::shape),
       integer_property<S>({"dilate", "Dilate", "Grow boxes and masks by this many pixels in every direction"},
                           &S::dilation, R::dilation, kControllable),

@@ -1081,6 +1081,48 @@ std::vector<cv::Rect> faces_in(cv::CascadeClassifier *detector, const std::vecto
   return faces;
 }
 
+cv::Mat gray(const std::vector<std::uint8_t> &bytes, Size size) {
+  return cv::Mat(size.height, size.width, CV_8U, const_cast<std::uint8_t *>(bytes.data())).clone();
+}
+
+// The correlation of two pictures, scaled to 64x36 pixels.
+double correlation(const cv::Mat &a, const cv::Mat &b) {
+  cv::Mat part[2], deviation[2];
+  for (int i : {0, 1}) {
+    cv::resize(i == 0 ? a : b, part[i], {64, 36}, 0, 0, cv::INTER_AREA);
+    part[i].convertTo(deviation[i], CV_64F);
+    deviation[i] -= cv::mean(deviation[i]);
+  }
+  return deviation[0].dot(deviation[1]) / (cv::norm(deviation[0]) * cv::norm(deviation[1]));
+}
+
+TEST_F(CudaVisionRedact, what_is_left_of_a_face_is_the_same_at_all_sizes) {
+  if (kEmulated || kSanitized)
+    GTEST_SKIP() << "takes too long; the kernels equal their definitions at all sizes";
+  const Photo &photo = gray_photo("messi5.jpg");
+  if (!photo.ok()) GTEST_SKIP() << photo.why_not;
+  const cv::Mat all(photo.pixels.size().height, photo.pixels.size().width, CV_8U,
+                    const_cast<std::uint8_t *>(photo.pixels.pixels().data()));
+  for (const std::string mode : {"pixelate", "blur"})
+    for (const int cells : {4, 6}) {
+      std::vector<double> left;
+      for (const Size size : {Size{640, 360}, {1920, 1080}, {3840, 2160}}) {
+        VideoFrame picture("GRAY8", size);
+        cv::Mat scaled;
+        cv::resize(all, scaled, {size.width, size.height}, 0, 0, cv::INTER_CUBIC);
+        picture.bytes().assign(scaled.data, scaled.data + scaled.total());
+        const cv::Rect face(size.width * 2 / 5, size.height / 4, size.width / 9, size.height / 5);
+        Stream stream("mode=" + mode + " cells=" + std::to_string(cells), picture);
+        const Owned<GstBuffer> out = stream.exchange(
+            stream.frame({{1.0 * face.x, 1.0 * face.y, 1.0 * face.width, 1.0 * face.height}}));
+        left.push_back(correlation(scaled(face), gray(bytes_of(out.get()), size)(face)));
+      }
+      const auto [least, most] = std::minmax_element(left.begin(), left.end());
+      EXPECT_LE(*most - *least, 0.05) << mode << " " << cells << ": " << testing::PrintToString(left);
+      EXPECT_LE(*most, 0.9) << mode << " " << cells;
+    }
+}
+
 TEST_F(CudaVisionRedact, opencv_finds_no_face_again) {
   const std::unique_ptr<cv::CascadeClassifier> detector = face_detector();
   if (detector == nullptr) GTEST_SKIP() << "opencv-doc has no face detector";

@@ -31,6 +31,8 @@ class RedactDefinition {
       : frame_(frame), targets_(targets), params_(params) {
     for (const PixelLayout::Place &place : frame.format->layout.place)
       grain_x_ = std::max(grain_x_, 1 << place.shift_x), grain_y_ = std::max(grain_y_, 1 << place.shift_y);
+    sigma_ = sigma();
+    while (sigma_ / step_ > 16) ++step_;
     if (params.mode == RedactMode::blur)
       for (int c = 0; c < frame.component_count(); ++c) smooth_.push_back(smoothed(c));
   }
@@ -108,21 +110,28 @@ class RedactDefinition {
     if (params_.mode == RedactMode::fill) return params_.color.component[c];
     if (params_.mode == RedactMode::blur) {
       const PixelLayout::Place &place = frame_.format->layout.place[c];
-      return smooth_[static_cast<std::size_t>(c)].at<std::uint8_t>(y >> place.shift_y, x >> place.shift_x);
+      return smooth_[static_cast<std::size_t>(c)].at<std::uint8_t>((y >> place.shift_y) / step_,
+                                                                   (x >> place.shift_x) / step_);
     }
     return mean(c, by, x, y);
   }
 
-  std::uint8_t mean(int c, int by, int x, int y) const {
+  // The part of the box that is divided into cells.
+  Region area_of(const Region &box) const {
     const auto down = [](int value, int grain) {
       return static_cast<int>(std::floor(1.0 * value / grain)) * grain;
     };
     const auto up = [&](int value, int grain) { return -down(-value, grain); };
-    const Region box = by == 0 ? Region{0, 0, frame_.size.width, frame_.size.height}
-                               : grown(targets_.boxes[static_cast<std::size_t>(by - 1)]);
     const int left = std::max(0, down(box.x, grain_x_)), top = std::max(0, down(box.y, grain_y_)),
               right = std::min(frame_.size.width, up(box.x + box.width, grain_x_)),
               bottom = std::min(frame_.size.height, up(box.y + box.height, grain_y_));
+    return {left, top, right - left, bottom - top};
+  }
+
+  std::uint8_t mean(int c, int by, int x, int y) const {
+    const Region area = area_of(by == 0 ? Region{0, 0, frame_.size.width, frame_.size.height}
+                                        : grown(targets_.boxes[static_cast<std::size_t>(by - 1)]));
+    const int left = area.x, top = area.y, right = left + area.width, bottom = top + area.height;
     int side = std::max(grain_x_, grain_y_);
     const int grain = side;
     while (side < kLeastCellSide || side * params_.cells < std::max(right - left, bottom - top))
@@ -144,18 +153,32 @@ class RedactDefinition {
       for (int x = 0; x < samples.cols; ++x)
         samples.at<std::uint8_t>(y, x) =
             static_cast<std::uint8_t>(frame_.at(c, x << place.shift_x, y << place.shift_y));
-    int times = 1;
-    while (params_.strength / std::sqrt(times) > 16) ++times;
-    const double sigma = params_.strength / std::sqrt(times);
-    for (int i = 0; i < times; ++i)
-      cv::GaussianBlur(samples, samples, {}, sigma, sigma, cv::BORDER_REFLECT_101);
-    return samples;
+    cv::Mat means((samples.rows + step_ - 1) / step_, (samples.cols + step_ - 1) / step_, CV_8U);
+    for (int y = 0; y < means.rows; ++y)
+      for (int x = 0; x < means.cols; ++x)
+        means.at<std::uint8_t>(y, x) = static_cast<std::uint8_t>(std::nearbyint(cv::mean(samples(
+            cv::Rect(x * step_, y * step_, step_, step_) & cv::Rect(0, 0, samples.cols, samples.rows)))[0]));
+    cv::GaussianBlur(means, means, {}, sigma_ / step_, sigma_ / step_, cv::BORDER_REFLECT_101);
+    return means;
+  }
+
+  // The standard deviation for blur.
+  double sigma() const {
+    if (params_.strength > 0) return params_.strength;
+    int longest = 0;
+    for (const Region &box : targets_.boxes)
+      if (const Region area = area_of(grown(box)); !params_.inverse && area.width > 0 && area.height > 0)
+        longest = std::max({longest, area.width, area.height});
+    if (longest == 0) longest = std::max(frame_.size.width, frame_.size.height);
+    return std::max(1.0, 2.0 * longest / params_.cells);
   }
 
   const HostFrame &frame_;
   const HostTargets &targets_;
   const RedactParams &params_;
   int grain_x_ = 1, grain_y_ = 1;
+  double sigma_ = 1;
+  int step_ = 1;  // for blur: the side of the squares whose means are smoothed
   std::vector<cv::Mat> smooth_;
 };
 

@@ -72,6 +72,7 @@ std::vector<RedactParams> every_mode() {
           {.mode = RedactMode::pixelate, .shape = RedactShape::ellipse, .cells = 5, .dilation = 3},
           {.mode = RedactMode::pixelate, .cells = 4, .inverse = true},
           {.mode = RedactMode::blur, .strength = 2.5, .dilation = 1},
+          {.mode = RedactMode::blur, .cells = 1},
           {.mode = RedactMode::blur, .shape = RedactShape::ellipse, .strength = 21, .inverse = true}};
 }
 
@@ -149,7 +150,7 @@ TEST_P(RedactTest, means_of_half_round_to_even) {
   EXPECT_EQ(hidden.at(0, 8, 0), 102);
 }
 
-TEST_P(RedactTest, blur_of_all_strengths_equals_cv_gaussian_blur) {
+TEST_P(RedactTest, blur_of_all_strengths_equals_cv_gaussian_blur_of_means) {
   const Size size{80, 60};
   make(size);
   for (const double strength : {1.0, 4.2, 16.0, 16.5, 64.0}) {
@@ -157,6 +158,28 @@ TEST_P(RedactTest, blur_of_all_strengths_equals_cv_gaussian_blur) {
     check(HostFrame(pixel_formats()[5], size, 6), {{{10, 10, 50, 40}}, {}, {}},
           {.mode = RedactMode::blur, .strength = strength});
   }
+}
+
+// The standard deviation is that of the largest box, of which 60x40 pixels lie in the frame, or of the whole frame.
+TEST_P(RedactTest, blur_without_a_strength_follows_the_largest_box) {
+  const Size size{80, 60};
+  make(size);
+  const HostFrame pixels(pixel_formats()[0], size, 6);
+  const HostTargets boxes{{{-10, 10, 70, 40}, {70, 50, 9, 9}, {90, 0, 9, 60}}, {}, {}},
+      none{{}, {{sparse(size, 3)}}, {}};
+  const auto hidden = [&](const HostTargets &targets, const RedactParams &params) {
+    const TestFrame frame(execution(), pixels, kAligned);
+    EXPECT_TRUE(succeeds(run(frame, targets, params, {})));
+    return frame.download();
+  };
+  constexpr RedactMode kBlur = RedactMode::blur;
+  EXPECT_TRUE(
+      same(hidden(boxes, {.mode = kBlur, .cells = 12}), hidden(boxes, {.mode = kBlur, .strength = 10})));
+  EXPECT_TRUE(same(hidden(none, {.mode = kBlur, .cells = 10}), hidden(none, {.mode = kBlur, .strength = 16})));
+  EXPECT_TRUE(same(hidden(boxes, {.mode = kBlur, .cells = 10, .inverse = true}),
+                   hidden(boxes, {.mode = kBlur, .strength = 16, .inverse = true})));
+  EXPECT_TRUE(same(hidden({{{3, 3, 9, 9}}, {}, {}}, {.mode = kBlur, .cells = 32}),
+                   hidden({{{3, 3, 9, 9}}, {}, {}}, {.mode = kBlur, .strength = 1})));
 }
 
 TEST_P(RedactTest, a_frame_may_have_as_many_boxes_as_the_limit) {
