@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Joins the results of all shards with pandas: people a minute, and histograms over time.
+"""Joins the results of all shards with pandas: tracks of people in each minute, and histograms over time.
 
   join.py RESULTS OUTPUT
 
@@ -27,6 +27,7 @@ except ImportError:
     pyplot = None
 
 BINS = 8
+SECOND = 10**9
 
 
 def stamp(line, digits):
@@ -37,8 +38,8 @@ def stamp(line, digits):
     return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"[:digits]
 
 
-def people(line):
-    return {region["params"]["tracking"]["id"] for region in line.get("regions", [])
+def people(line, run):
+    return {(line["source"], run, region["params"]["tracking"]["id"]) for region in line.get("regions", [])
             if region["type"] == "person" and "tracking" in region.get("params", {})}
 
 
@@ -51,30 +52,56 @@ def histogram(line):
     return None
 
 
-def read(folder):
-    """Counts in one pass over all lines, so that only the sums are in memory."""
-    seen = collections.defaultdict(set)
-    bins = collections.defaultdict(lambda: [0] * BINS)
+def lines(folder):
+    """Yields each line with the number of its run: a run of a source begins where the running time goes back."""
+    runs, times = collections.Counter(), {}
     for path in sorted(path for path in folder.glob("*.jsonl") if path.is_file() and not path.is_symlink()):
         number = 0
         try:
-            with open(path, encoding="utf-8", errors="replace") as lines:
-                for number, text in enumerate(lines, 1):
+            with open(path, encoding="utf-8", errors="replace") as texts:
+                for number, text in enumerate(texts, 1):
                     line = json.loads(text)
-                    if found := people(line):
-                        seen[line["source"], stamp(line, 5)] |= found
-                    if counts := histogram(line):
-                        key = line["source"], stamp(line, 7) + "0"
-                        bins[key] = [a + b for a, b in zip(bins[key], counts)]
+                    source, time = line["source"], line["running-time"] or 0
+                    runs[source] += time < times.get(source, 0)
+                    times[source] = time
+                    yield line, runs[source]
         except OSError as error:
             sys.exit(f"{path}: {error.strerror}")
         except (ValueError, KeyError, TypeError, AttributeError):
             sys.exit(f"{path}: line {number} is none of batch.py: is this a folder of its results?")
-    return seen, bins
 
 
-def people_table(seen):
-    return pandas.DataFrame([(*key, len(ids)) for key, ids in sorted(seen.items())], columns=["source", "minute", "people"])
+class Minute:
+    """How many tracks there were, altogether and at a time."""
+
+    def __init__(self):
+        self.tracks, self.frames, self.sum, self.most = set(), 0, 0, 0
+
+    def add(self, tracks):
+        self.tracks |= tracks
+        self.frames += 1
+        self.sum += len(tracks)
+        self.most = max(self.most, len(tracks))
+
+
+def read(folder):
+    """Counts in two passes, so that only the sums are in memory. The first one finds how long each track lived."""
+    lives, bins, minutes = {}, collections.defaultdict(lambda: [0] * BINS), collections.defaultdict(Minute)
+    for line, run in lines(folder):
+        for track in people(line, run):
+            lives.setdefault(track, [line["running-time"] or 0] * 2)[1] = line["running-time"] or 0
+        if counts := histogram(line):
+            key = line["source"], stamp(line, 7) + "0"
+            bins[key] = [a + b for a, b in zip(bins[key], counts)]
+    long = {track for track, (first, last) in lives.items() if last - first >= SECOND}
+    for line, run in lines(folder):
+        minutes[line["source"], stamp(line, 5)].add(people(line, run) & long)
+    return minutes, bins
+
+
+def people_table(minutes):
+    rows = [(*key, len(m.tracks), m.sum / m.frames, m.most) for key, m in sorted(minutes.items()) if m.tracks]
+    return pandas.DataFrame(rows, columns=["source", "minute", "tracks", "mean", "most"]).round(2)
 
 
 def histogram_table(bins):
@@ -83,7 +110,7 @@ def histogram_table(bins):
 
 
 def plot_people(table, path):
-    table.pivot(index="minute", columns="source", values="people").plot(marker="o", ylabel="people a minute", figsize=(10, 5))
+    table.pivot(index="minute", columns="source", values="mean").plot(marker="o", ylabel="people at a time", figsize=(10, 5))
     pyplot.savefig(path)
 
 
@@ -107,8 +134,8 @@ def main():
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         sys.exit(f"{output}: no folder for the output: {error.strerror}")
-    seen, bins = read(results)
-    tables = [("people", people_table(seen), plot_people), ("histograms", histogram_table(bins), plot_histograms)]
+    minutes, bins = read(results)
+    tables = [("people", people_table(minutes), plot_people), ("histograms", histogram_table(bins), plot_histograms)]
     for name, table, plot in tables:
         if table.empty:
             print(f"{results}: no {name}")
