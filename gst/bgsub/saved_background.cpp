@@ -3,7 +3,6 @@
 #include "gst/bgsub/saved_background.h"
 
 #include <glib.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <bit>
@@ -14,8 +13,8 @@
 #include "cuda/bgsub/bgsub_scale.h"
 #include "cuda/common/backends.h"
 #include "gst/base/input/excerpt.h"
-#include "gst/base/input/no_signals.h"
 #include "gst/base/input/regular_file.h"
+#include "gst/base/input/replaced_file.h"
 
 namespace cudavision {
 namespace {
@@ -74,18 +73,6 @@ bool for_each_pixel(const BgsubShape &shape, const Visit &visit) {
     for (int x = 0; x < shape.size.width; ++x)
       if (!visit(shape.count_at(x, y), shape.field_at(x, y))) return false;
   return true;
-}
-
-// Follows symbolic links, also to a file that does not exist yet, for which realpath() fails.
-std::string target_of(std::string name) {
-  constexpr int kMostLinks = 40;  // as in Linux: more cannot be opened
-  for (int i = 0; i < kMostLinks; ++i) {
-    g_autofree char *target = g_file_read_link(name.c_str(), nullptr);
-    if (target == nullptr) break;
-    g_autofree char *folder = g_path_get_dirname(name.c_str());
-    name = g_path_is_absolute(target) ? target : std::string(folder) + '/' + target;
-  }
-  return name;
 }
 
 }  // namespace
@@ -193,20 +180,8 @@ Status SavedBackground::save(const std::string &location, std::int64_t enough) c
                               " frames of this one, which has begun anew");
   if (!status.ok() && status.code() != Status::Code::no_file)
     return about(location, " is not replaced by the model: ", status);
-  // A symbolic link stays one: the file that it leads to is replaced. The new file has the mode of the old one.
-  const std::string target = target_of(location);
-  const char *name = target.c_str();
-  struct stat before {};
-  const int mode = stat(name, &before) == 0 ? static_cast<int>(before.st_mode & 0777) : 0666;
-  if ((mode & 0222) == 0)  // otherwise it would be replaced nevertheless
-    return about(location, " is not replaced by the model: ", invalid_argument("it is write-protected"));
-  const std::string bytes = encode();
-  const NoSignals no_signals;
-  g_autoptr(GError) error = nullptr;
-  if (g_file_set_contents_full(name, bytes.data(), static_cast<gssize>(bytes.size()),
-                               G_FILE_SET_CONTENTS_CONSISTENT, mode, &error))
-    return {};
-  return invalid_argument("model-location: the model could not be saved: " + excerpt(error->message));
+  status = replace_file(location, encode());
+  return status.ok() ? status : about(location, " is not replaced by the model: ", status);
 }
 
 }  // namespace cudavision

@@ -13,9 +13,9 @@
  * `{"lines": [{"name": "door", "from": [320, 100], "to": [320, 300]}]}`. The schema is `cudavisionzones.schema.json`.
  *
  * Each event is posted as an element message `cudavisionzones`, with the fields `event` (`cross`, `enter`, `leave`,
- * `dwell`, `crowd` or `wrong-way`), `name` (of the line or polygon), `running-time` (guint64, when it happened) and, but for
- * `crowd`, `id` (guint64), `type`, `x` and `y` (doubles, the anchor in pixels). `cross` has `direction`; `leave`, `dwell` and
- * `crowd` have `duration` (guint64, nanoseconds); `crowd` has `count` (guint64).
+ * `dwell`, `crowd` or `wrong-way`), `name` (of the line or polygon), `running-time` (guint64, when it happened) and,
+ * but for `crowd`, `id` (guint64), `type`, `x` and `y` (doubles, the anchor in pixels). `cross` has `direction`;
+ * `leave`, `dwell` and `crowd` have `duration` (guint64, nanoseconds); `crowd` has `count` (guint64).
  *
  * Each frame gets a #GstCustomMeta `GstCudaVisionZonesMeta`. Its structure has the lists `events`, `zones` (the
  * counters) and `shapes`. #element-cudavisionjson writes the first two, #element-cudavisionoverlay draws all.
@@ -46,27 +46,34 @@
 #include "gst/visionzones/zone_counter.h"
 #include "gst/visionzones/zone_results.h"
 #include "gst/visionzones/zone_source.h"
+#include "gst/visionzones/zone_state.h"
 
 namespace cudavision {
 namespace {
 
 // The most events of a frame that are attached and posted as messages. Events beyond it are only counted.
 constexpr std::size_t kMostEvents = 1024;
+// The counts are written to state-location after so much time, and at the end.
+constexpr GstClockTime kSaveTime = 60 * GST_SECOND;
 
 struct ZonesState : MetaState<ZoneSettings> {
   // Set by begin(), then used by the streaming thread: its first frame moves first_plan to `plan`.
   ZoneSource source;
   std::optional<ZonePlan> first_plan;
+  std::string state_location;            // empty: the counts are not kept
+  std::vector<ZoneCounts> first_counts;  // of state_location
   ZonePlan plan;
   ZoneCounter counter;
   StreamClock clock;
-  GstClockTime now = 0;  // the time that has passed, which never goes back
-  Size size;             // of the frames, by the caps
+  GstClockTime now = 0;    // the time that has passed, which never goes back
+  GstClockTime saved = 0;  // when the counts were written
+  Size size;               // of the frames, by the caps
   std::vector<AttachedBox> boxes;
   std::vector<CountedBox> counted;  // those of `boxes` that have a track id
   AwaitedResults awaited_boxes;
   Patience awaited_ids;
-  bool has_ids = false, warned_of_plan = false, warned_of_tracks = false, warned_of_events = false;
+  bool has_ids = false, warned_of_plan = false, warned_of_tracks = false, warned_of_events = false,
+       warned_of_state = false;
   std::string told_of_rule;  // the last warning of a line or zone that is out of reach
 };
 
@@ -124,7 +131,12 @@ bool begin(GstCudaVisionZones *zones) {
   ZonesState *state = zones->state;
   state->source.restart();
   Status status;
-  state->source.update(Properties::snapshot(zones), &state->first_plan.emplace(), &status);
+  const ZoneSettings settings = Properties::snapshot(zones);
+  const ZonePlan &plan = state->first_plan.emplace();
+  state->source.update(settings, &*state->first_plan, &status);
+  state->state_location = plan.rules.empty() ? "" : settings.state_location.value_or("");
+  if (status.ok() && !state->state_location.empty())
+    status = load_counts(state->state_location, plan, &state->first_counts);
   if (!status.ok()) {
     GST_ELEMENT_ERROR(zones, RESOURCE, SETTINGS, ("%s", status.text().c_str()), (nullptr));
     return false;
@@ -132,13 +144,24 @@ bool begin(GstCudaVisionZones *zones) {
   return true;
 }
 
+void save(GstCudaVisionZones *zones) {
+  ZonesState *state = zones->state;
+  state->saved = state->now;
+  if (state->state_location.empty() || state->plan.rules.empty()) return;
+  const Status status = save_counts(state->state_location, state->plan, state->counter.rules());
+  if (!status.ok()) warn_once(zones, &state->warned_of_state, status.text().c_str());
+}
+
 void end(GstCudaVisionZones *zones) {
   ZonesState *state = zones->state;
+  save(zones);
+  state->state_location.clear(), state->first_counts.clear();
   state->first_plan.reset();
   state->plan = {}, state->counter = {};
   state->clock.restart();
   state->awaited_boxes = {}, state->awaited_ids = {};
-  state->has_ids = state->warned_of_plan = state->warned_of_tracks = state->warned_of_events = false;
+  state->has_ids = state->warned_of_plan = state->warned_of_tracks = state->warned_of_events =
+      state->warned_of_state = false;
   state->told_of_rule.clear();
 }
 
@@ -156,6 +179,7 @@ void follow_settings(GstCudaVisionZones *zones) {
   if (state->first_plan) {
     state->plan = *std::exchange(state->first_plan, std::nullopt);
     follow_plan(zones);
+    state->counter.restore(std::exchange(state->first_counts, {}));
   }
   Status status;
   if (!state->source.update(Properties::snapshot(zones), &state->plan, &status)) return;
@@ -231,6 +255,7 @@ GstFlowReturn take_frame(GstCudaVisionZones *zones, GstBuffer *buffer) {
   if (!attach_zone_results(buffer, state->counter.rules(), events, count, state->size, time))
     throw std::bad_alloc();
   post_events(zones, events, count, time);
+  if (state->now - state->saved >= kSaveTime) save(zones);
   return GST_FLOW_OK;
 }
 
@@ -267,7 +292,11 @@ struct ZonesElement {
                  "File with lines and zones in JSON (cudavisionzones.schema.json), read again when it "
                  "is replaced"},
                 &S::location),
-            source_property({"zones", "Zones", "Lines and zones in JSON, instead of location"}, &S::zones)};
+            source_property({"zones", "Zones", "Lines and zones in JSON, instead of location"}, &S::zones),
+            string_property<S>({"state-location", "State location",
+                                "File in which the counts are kept: read at the start if it is there, and "
+                                "written every minute and at the stop"},
+                               &S::state_location, Mutable::ready)};
   }
   static void extend(GstBaseTransformClass *) { register_zones_meta(); }
 };

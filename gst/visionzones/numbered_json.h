@@ -21,7 +21,8 @@ class NumberedJson {
 
   // Fails if the text is not a JSON object, or is nested too deeply. Error texts begin with the line: "line 3: ...".
   Status parse(const std::string &text);
-  JsonObject *root() const { return json_node_get_object(json_parser_get_root(parser_.get())); }
+  JsonNode *root_node() const { return json_parser_get_root(parser_.get()); }
+  JsonObject *root() const { return json_node_get_object(root_node()); }
 
   // Return an error about a member of an object, or about an item of a list, with its line: "line 3: ...".
   Status fault(JsonObject *object, const std::string &member, const std::string &reason) const;

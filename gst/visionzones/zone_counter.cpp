@@ -69,6 +69,10 @@ void ZoneCounts::add(Direction direction, GQuark type, GstClockTime time) {
   recent_.push_back({time, direction, type});
 }
 
+void ZoneCounts::begin_at(int direction, const std::string &type, guint64 total) {
+  if (types_[direction].size() < kMostTypes) types_[direction][type].total = total;
+}
+
 void ZoneCounts::forget_oldest() {
   const Passage passage = recent_.front();
   recent_.pop_front();
@@ -111,6 +115,10 @@ void ZoneCounter::follow(const ZonePlan &plan, Size size) {
   rules_ = std::move(rules);
   number_anchors();
   plan_ = plan;
+}
+
+void ZoneCounter::restore(std::vector<ZoneCounts> counts) {
+  for (std::size_t i = 0; i < counts.size(); ++i) rules_[i].counts = std::move(counts[i]);
 }
 
 void ZoneCounter::number_anchors() {

@@ -3,8 +3,8 @@
 //
 // A track crosses a line if the straight way between its anchors (points of its boxes, see ZoneRule) in two consecutive
 // frames does (geometry.h). It can cross when one of its anchors has been at least the hysteresis away from the line.
-// Its crossings are settled when an anchor is as far away again, ZoneRule::least_stay after the last of them, or when the
-// track is lost: if those in one direction are more, one is counted, at the time of the last one.
+// Its crossings are settled when an anchor is as far away again, ZoneRule::least_stay after the last of them, or when
+// the track is lost: if those in one direction are more, one is counted, at the time of the last one.
 //
 // A track is in a polygon from its first anchor inside until one outside is the hysteresis or more away from the edges.
 // Both are counted when they have lasted for ZoneRule::least_stay.
@@ -62,6 +62,9 @@ class ZoneCounts {
   static constexpr std::size_t kMostTypes = 64, kMostRecent = 16384;
   void add(Direction direction, GQuark type, GstClockTime time);
   void forget_before(GstClockTime time);
+  // Set totals of earlier runs.
+  void begin_at(int direction, guint64 total) { all_[direction].total = total; }
+  void begin_at(int direction, const std::string &type, guint64 total);
   const Tally &all(int direction) const { return all_[direction]; }
   const std::map<std::string, Tally> &types(int direction) const { return types_[direction]; }
 
@@ -98,6 +101,8 @@ class ZoneCounter {
 
   // Uses the plan from the next frame on. Lines and polygons whose names stay keep their counts. size: of the frames.
   void follow(const ZonePlan &plan, Size size);
+  // Sets the counts of the rules, in their order; `counts` has one for each rule.
+  void restore(std::vector<ZoneCounts> counts);
   // Call it if the next frame does not continue the last one: all tracks end without events, and polygons become empty.
   void forget_tracks();
   // Processes the boxes of a frame, in any order. Returns its events: those of tracks that have ended, then those of

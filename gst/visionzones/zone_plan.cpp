@@ -265,6 +265,9 @@ Status read_zone_plan(const std::string &json, ZonePlan *plan) {
   NumberedJson numbered;
   CUDAVISION_TRY(numbered.parse(json));
   *plan = {};
+  g_autofree char *plain = json_to_string(numbered.root_node(), FALSE);
+  g_autofree char *checksum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, plain, -1);
+  plan->checksum = checksum;
   return PlanReader(numbered, plan).read();
 }
 

@@ -51,6 +51,7 @@ struct ZonePlan {
   GstClockTime patience = 3 * GST_SECOND;  // the time without a box after which a track has left
   GstClockTime window = 60 * GST_SECOND;   // the time that Tally::recent covers
   std::vector<ZoneRule> rules;             // lines first
+  std::string checksum;                    // of the text, but for the space between its parts
 };
 
 // Bounds of a plan, and thus of the time and the memory that a frame may take.

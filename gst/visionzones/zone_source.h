@@ -11,7 +11,7 @@
 namespace cudavision {
 
 struct ZoneSettings {
-  std::optional<std::string> location, zones;
+  std::optional<std::string> location, zones, state_location;
   guint64 generation = 0;  // grows whenever one of the two is set
 };
 

@@ -5,8 +5,11 @@
 
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <limits>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/elements/drawn_frame.h"
@@ -29,10 +32,11 @@ class CudaVisionZones : public ElementTest {};
 class ZonesHarness {
  public:
   // At most one of the two properties is set before the start.
-  explicit ZonesHarness(const char *zones, const std::string &location = "")
+  explicit ZonesHarness(const char *zones, const std::string &location = "", const std::string &state = "")
       : element_(parse("cudavisionzones")) {
     if (zones != nullptr) g_object_set(element(), "zones", zones, nullptr);
     if (!location.empty()) g_object_set(element(), "location", location.c_str(), nullptr);
+    if (!state.empty()) g_object_set(element(), "state-location", state.c_str(), nullptr);
     harness_ = gst_harness_new_with_element(element(), "sink", "src");
     gst_harness_set_src_caps(harness_, track_picture().caps().release());
   }
@@ -278,6 +282,82 @@ TEST_F(CudaVisionZones, fractions_are_of_the_frame) {
   EXPECT_EQ(take_event(zones), "") << "it is not beyond by a tenth of 48 pixels";
   zones.at(37);
   EXPECT_NE(take_event(zones), "");
+}
+
+// --- state-location ---
+
+// A harness with lines and zones, and a file in which it keeps the counts.
+std::unique_ptr<ZonesHarness> with_state(const char *zones, const std::string &file) {
+  return std::make_unique<ZonesHarness>(zones, "", file);
+}
+
+std::string text_in(const std::string &file) {
+  std::ifstream stream(file);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+TEST_F(CudaVisionZones, counts_survive_a_restart) {
+  const Folder folder;
+  const std::string file = folder.path("counts");
+  std::string json;
+  for (guint64 run = 1; run <= 3; ++run) {
+    const auto zones = with_state(kDoorAndHall, file);
+    EXPECT_EQ(crossings_of_door(zones->at(40)), run - 1);
+    const Owned<GstBuffer> frame = zones->at(20);
+    EXPECT_EQ(crossings_of_door(frame), run);
+    json = JsonHarness().line_of(Owned<GstBuffer>(gst_buffer_copy(frame.get())));
+  }
+  EXPECT_NE(
+      json.find(
+          R"("direction":"enter","total":3,"recent":1,"types":[{"type":"person","total":3,"recent":1}])"),
+      std::string::npos)
+      << json;
+  EXPECT_EQ(crossings_of_door(with_state((std::string(" ") + kDoorAndHall).c_str(), file)->at(40)), 3u)
+      << "the same plan, written otherwise";
+}
+
+TEST_F(CudaVisionZones, counts_are_written_every_minute) {
+  const Folder folder;
+  const std::string file = folder.path("counts");
+  const auto zones = with_state(kDoor, file);
+  zones->at(40), zones->at(20);
+  EXPECT_EQ(text_in(file), "");
+  zones->time = 59 * GST_SECOND;
+  zones->at(20);
+  EXPECT_EQ(text_in(file), "");
+  zones->time = 60 * GST_SECOND;
+  zones->at(20);
+  EXPECT_NE(text_in(file).find("[(1, {'person': 1}, 0, {})]"), std::string::npos) << text_in(file);
+}
+
+TEST_F(CudaVisionZones, counts_of_another_plan_and_other_files_are_refused_and_kept) {
+  const Folder folder;
+  const std::string file = folder.path("counts"), other = folder.path("other");
+  { with_state(kDoor, file)->at(40); }
+  const std::string counts = text_in(file);
+  std::ofstream(other) << "a letter";
+  const std::pair<std::string, const char *> cases[] = {{file, "it has the counts of other lines and zones"},
+                                                        {other, "it is no file of counts"},
+                                                        {folder.path(""), "it is a directory"}};
+  for (const auto &[location, reason] : cases) {
+    const Owned<GstElement> element = parse("cudavisionzones");
+    g_object_set(element.get(), "zones", R"({"lines": [{"name": "door", "from": [31, 0], "to": [32, 48]}]})",
+                 "state-location", location.c_str(), nullptr);
+    EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+    EXPECT_TRUE(is(take_error(element.get()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, reason));
+  }
+  EXPECT_EQ(text_in(file), counts);
+  EXPECT_EQ(text_in(other), "a letter");
+  {
+    const auto zones = with_state(kDoor, folder.path("new"));
+    zones->at(40);
+    std::ofstream(folder.path("new")) << "a letter";
+  }
+  EXPECT_EQ(text_in(folder.path("new")), "a letter");
+  const auto zones = with_state(kDoor, folder.path("nowhere/counts"));
+  zones->time = 0, zones->at(20), zones->time = 60 * GST_SECOND, zones->at(20);
+  EXPECT_TRUE(is(take_warning(zones->element()), GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
+                 "is not replaced by the counts: "));
 }
 
 // --- what is missing is said once ---
