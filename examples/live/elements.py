@@ -10,12 +10,17 @@ gi.require_version("Gst", "1.0")
 from gi.repository import GObject, Gst  # noqa: E402
 
 Gst.init(None)
+for its_name in dir(Gst):
+    # PyGObject makes a class at its first use. If two threads of GStreamer do that at once, it makes two of which one is
+    # never accepted, or gives one whose attributes are missing.
+    getattr(Gst, its_name)
 BASE = "GstCudaVisionFilter"  # the class with the properties that all elements share
 UPRIGHT = "videoconvert ! videoflip video-direction=auto"  # behind a source: phones store portraits sideways, with a tag
 WRITER = "cudavisionjson"  # it ends every pipeline, and is no step
 LONGEST_TEXT, LONGEST_TEXTS, MOST_STEPS = 65536, 131072, 16  # characters of a value and of all values together
 LONGEST_LOOK_BACK = 10  # seconds for which all steps of a side together hold frames back: the frames take memory
 DEPRECATED = 0x80000000  # the flag of a property that presets and command lines may still have, but the page does not show
+MOST_MEMORY = 1 << 30  # bytes that a step may allocate: one value of a property, as win-stride=1, can ask for many times more
 MOST_NOTES = 4  # different warnings of one element that are shown
 MOST_UNDONE = 16  # changes of a step that are undone one by one
 SAFE_INTEGER = 2**53 - 1  # the largest integer that a number of JavaScript holds exactly

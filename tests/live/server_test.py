@@ -188,6 +188,13 @@ class Texts(unittest.TestCase):
         with self.assertRaises(elements.Refused):
             sources.Source("file://elsewhere/in.avi")
 
+    def test_no_thread_of_gstreamer_is_the_first_to_use_a_class(self):
+        program = ("import sys; sys.path += sys.argv[1:]; import elements; from gi.repository import Gst;"
+                   "made = vars(getattr(Gst, '_introspection_module', Gst));"
+                   "print({'Buffer', 'Sample', 'Caps', 'FlowReturn', 'PadProbeReturn', 'Message'} - made.keys())")
+        done = subprocess.run([sys.executable, "-c", program, str(LIVE.parent)], check=True, capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.stderr), ("set()\n", ""))
+
     def test_what_a_camera_sends_leads_to_nothing_local(self):
         program = ("import sys; sys.path += sys.argv[1:3]; from live import *; restrict([Source(t) for t in sys.argv[3:]]);"
                    "from gi.repository import Gst; named = Gst.ElementFactory.find;"
