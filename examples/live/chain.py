@@ -5,7 +5,7 @@ import math
 import threading
 import time
 
-from elements import MOST_STEPS, WRITER, noted
+from elements import MOST_MEMORY, MOST_STEPS, WRITER, noted
 from gi.repository import Gst
 from sources import said, watch_bus
 
@@ -71,8 +71,10 @@ class Chain:
         self.pipeline = Gst.Pipeline()
         self.entry = element("appsrc", format=Gst.Format.TIME, max_bytes=0)
         self.elements = [element(step.factory, **step.values) for step in self.steps]
-        for made in self.elements:
+        for step, made in zip(self.steps, self.elements):
             made.set_property("qos", False)
+            if "max-memory" in step.properties:
+                made.set_property("max-memory", step.values.get("max-memory", MOST_MEMORY))
         tee, writer, out = element("tee"), element(WRITER, output="text"), element("jpegenc", quality=80)
         convert, self.scaled = element("videoconvert"), element("capsfilter", caps=picture_caps(640))
         self.link([self.entry, element("videoconvert"), *self.elements, tee])

@@ -66,6 +66,8 @@ class Property:
         else:
             self.kind = "int" if spec.value_type.name in NUMBERS else "float"
             self.least, self.most = spec.minimum, min(spec.maximum, SAFE_INTEGER)
+            if self.name == "max-memory":  # whose 0 would allow everything
+                self.least, self.most, self.default = 1, MOST_MEMORY, MOST_MEMORY
 
     def page(self):
         """What the page needs to know."""

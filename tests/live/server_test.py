@@ -388,6 +388,23 @@ class Properties(unittest.IsolatedAsyncioTestCase):
         self.assertEqual((self.page.values()["range-min"], self.page.values()["backend"]), (0, "auto"))
         await self.page.next_picture()
 
+    async def test_a_value_that_asks_for_gigabytes_is_refused(self):
+        greedy, = elements.steps_of_text("cudahog model=people win-stride=1 scale-step=1.005")
+        refused = threading.Event()
+        chain = Chain("left", elements.steps_of(CATALOGUE, [], [greedy]), print, print, lambda *_: refused.set())
+        chain.start()
+        caps = Gst.Caps.from_string("video/x-raw,format=GRAY8,width=3840,height=2160,framerate=10/1")
+        chain.push(Gst.Sample.new(Gst.Buffer.new_wrapped(bytes(3840 * 2160)), caps, None, None), True)
+        self.assertTrue(refused.wait(SECONDS))
+        self.assertRegex(chain.error, r"at least \d{10} bytes are needed, and max-memory allows 1073741824")
+        chain.stop()
+        for value in 0, 1 << 31:
+            self.assertIn("it is from 1 to 1073741824", await self.page.do("set", step=0, values={"max-memory": value}))
+        for name in CATALOGUE:
+            step, = steps = elements.steps_of(CATALOGUE, [], [{"element": name, "properties": {}}])
+            values = Chain("left", steps, print, print, print).values(0)
+            self.assertEqual(values.get("max-memory"), elements.MOST_MEMORY if "max-memory" in step.properties else None, name)
+
     async def test_warnings_reach_the_page(self):
         """Those of the source, of each step, and of the elements behind the steps."""
         other = Live("--elements", "cudahough high-threshold=5000 threshold=5000", TEST_PICTURE + " ! taginject "
