@@ -38,6 +38,7 @@ class Camera:
         self.held = collections.deque(maxlen=2)  # the last frames that came from the source
         self.waiting = collections.deque(maxlen=2)  # pairs of a frame and whether it is shown
         self.moved, self.width, self.watched = time.monotonic(), TILE, False
+        self.changing = 0.0  # since when the source is opened or closed, if that is not done yet
         self.delivered = False  # whether a frame has ever come out of the steps
         self.connected = False  # whether a frame has come since the last attempt to connect
         self.came = self.dropped = self.late = self.errors = self.failures = 0
@@ -51,6 +52,15 @@ class Camera:
             lambda done: done.exception() and logging.error("camera %d: %r", self.number, done.exception()))
 
     # What runs in the thread of the worker.
+
+    def reconnect(self):
+        self.changing = time.monotonic()
+        try:
+            self.disconnect()
+            self.connect()
+        finally:
+            self.changing, self.moved = 0.0, time.monotonic()
+        self.hub.changed(self)
 
     def connect(self):
         self.error, self.moved, self.next_try, self.connected, self.notes = "", time.monotonic(), 0.0, False, []
@@ -72,8 +82,7 @@ class Camera:
 
     def rewind(self):
         if self.player and not self.player.seek(0):
-            self.disconnect()
-            self.connect()
+            self.reconnect()
 
     def set_steps(self, side, described):
         """Replaces the steps of a side. If the new ones do not start, the error stays until they are changed."""
@@ -238,10 +247,10 @@ class Camera:
 
     def tick(self):
         now = time.monotonic()
-        if self.next_try and now > self.next_try:
+        if self.next_try and now > self.next_try and not self.changing:
             self.next_try = 0.0
-            self.later(lambda: (self.disconnect(), self.connect(), self.hub.changed(self)))
-        elif self.player and not self.next_try and not self.paused and now - self.moved > STALLED:
+            self.later(self.reconnect)
+        elif self.player and not self.next_try and not self.paused and not self.changing and now - self.moved > STALLED:
             self.on_end(f"no frame came for {STALLED} s")
         for chain in list(self.chains.values()):
             if chain.tick():
@@ -267,13 +276,21 @@ class Camera:
     def works(self):
         """Whether frames come out of the steps. In a pause none can come."""
         chains = list(self.chains.values())
-        if self.error or not self.delivered:
+        if self.error or self.hangs() or not self.delivered:
             return False
         return all(not chain.error if self.paused else chain.delivers() for chain in chains)
+
+    def hangs(self):
+        """The seconds for which the worker has not come back from the source, if they are many: it cannot be tried again."""
+        since = self.changing
+        seconds = time.monotonic() - since if since else 0.0
+        return seconds if seconds > STALLED else 0.0
 
     def waits(self, chain):
         """A sentence about what the next picture of a side waits for, or an empty text."""
         now, player = time.monotonic(), self.player
+        if hangs := self.hangs():
+            return f"The source hangs: opening or closing it has not come to an end for {hangs:.0f} s."
         if self.next_try:
             return f"The source has failed. It is tried again in {max(0.0, self.next_try - now):.0f} s."
         if not self.connected:

@@ -62,6 +62,7 @@ class Chain:
         self.took = 0.0  # seconds of the last finished work
         self.seconds = [0.0] * len(steps)  # the time that each step has taken for all frames together
         self.entered = [None] * len(steps)  # when a frame has entered a step that it has not left
+        self.preparing = None  # the step that has got the format of new frames last, while no frame has reached it
         self.processed, self.changed, self.plotted = 0, 0.0, 0.0
         self.encode, self.histogram = False, None
         self.lock, self.probes = threading.Lock(), []
@@ -82,8 +83,10 @@ class Chain:
         self.link([tee, convert, element("videoscale"), self.scaled, out, self.quiet_sink()])
         for number, made in enumerate(self.elements):
             self.probe(made, "sink", self.on_enter, number)
+            self.probe(made, "sink", self.on_event, number, kind=Gst.PadProbeType.EVENT_DOWNSTREAM)
             self.probe(made, "src", self.on_leave, number)
         self.probe(self.entry, "src", self.on_begun)
+        self.probe(tee, "sink", self.on_event, None, kind=Gst.PadProbeType.EVENT_DOWNSTREAM)
         self.probe(tee, "sink", self.on_processed)
         self.probe(writer, "src", self.on_line)
         self.probe(convert, "sink", self.on_picture_wanted)
@@ -92,9 +95,9 @@ class Chain:
         self.bus = self.pipeline.get_bus()
         watch_bus(self.bus, self.on_message)
 
-    def probe(self, made, pad, function, *arguments):
+    def probe(self, made, pad, function, *arguments, kind=Gst.PadProbeType.BUFFER):
         pad = made.get_static_pad(pad)
-        self.probes.append((pad, pad.add_probe(Gst.PadProbeType.BUFFER, function, *arguments)))
+        self.probes.append((pad, pad.add_probe(kind, function, *arguments)))
 
     @staticmethod
     def quiet_sink():
@@ -141,7 +144,8 @@ class Chain:
         return False
 
     def at_work(self):
-        return next((step.factory for step, entered in zip(self.steps, self.entered) if entered is not None), "the encoder")
+        number = next((n for n, entered in enumerate(self.entered) if entered is not None), self.preparing)
+        return "The encoder" if number is None else self.steps[number].factory
 
     def delivers(self):
         """Whether frames come out, or new steps still have time for the first one."""
@@ -196,6 +200,12 @@ class Chain:
         if self.finished < self.begun == self.pushed:
             self.finished, self.took = self.begun, time.monotonic() - self.began
             self.on_idle(self, self.took)
+
+    def on_event(self, _pad, info, number):
+        """Elements allocate when they get the format of the frames, which can take long, and is before the first frame."""
+        if info.get_event().type == Gst.EventType.CAPS:
+            self.preparing = number
+        return Gst.PadProbeReturn.OK
 
     def on_enter(self, _pad, _info, number):
         self.entered[number] = time.monotonic()

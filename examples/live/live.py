@@ -102,7 +102,7 @@ async def serve(chosen):
     except (OSError, OverflowError) as error:
         raise elements.Refused(f"{chosen.listen}, port {chosen.port}: {getattr(error, 'strerror', None) or error}") from error
     for camera in server.cameras:
-        camera.later(camera.connect)
+        camera.later(camera.reconnect)
     host = f"[{chosen.listen}]" if ":" in chosen.listen else chosen.listen
     print(f"http://{host}:{chosen.port}/" + (f"?token={token}" if token else ""), flush=True)
     if token:

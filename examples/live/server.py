@@ -391,11 +391,17 @@ class Server:
         try:
             await asyncio.wait_for(asyncio.wrap_future(future), LONGEST_WORK)
         except asyncio.TimeoutError:  # so a camera that is stuck holds neither the page's other cameras nor its place
-            future.add_done_callback(lambda _: self.changed(camera))
+            future.add_done_callback(functools.partial(self.done_late, camera))
             more = "is still busy with an earlier command" if future.cancelled() else "still works on this"
             raise Refused(f"the camera {more} after {LONGEST_WORK} s") from None
         finally:  # first of all, so that pages get the state before the reply
             self.put_all(("state", camera.number), functools.partial(self.state, camera), None)
+
+    def done_late(self, camera, future):
+        """Called when a command is done whose page waits no longer."""
+        self.changed(camera)
+        if not future.cancelled() and future.exception() and not isinstance(future.exception(), Refused):
+            logging.error("a command failed", exc_info=future.exception())
 
     def watch_cameras(self, viewer, watched):
         if not isinstance(watched, dict) or not all(kind in ("tile", "whole") for kind in watched.values()):

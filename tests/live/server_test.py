@@ -4,6 +4,7 @@
 import ast
 import asyncio
 import collections
+import functools
 import json
 import os
 import pathlib
@@ -535,6 +536,46 @@ class Holding(unittest.IsolatedAsyncioTestCase):
         self.assertIn("cudacanny has worked on a frame for 30 s", chain.error)
         self.assertEqual((chain.tick(), chain.waits()), (False, "The steps have failed: change one to begin anew."))
 
+    async def test_a_step_that_prepares_for_frames_is_named(self):
+        """Elements allocate when they get the format, before the first frame comes to them."""
+        idle, at_work = threading.Event(), []
+        described = elements.steps_of_text("cudahistogram display=false ! cudacanny")
+        chain = Chain("left", elements.steps_of(CATALOGUE, [], described), lambda *_: idle.set(), lambda *_: None, print)
+        for made in chain.elements:
+            made.get_static_pad("src").add_probe(Gst.PadProbeType.EVENT_DOWNSTREAM, lambda _pad, info: at_work.append(
+                (info.get_event().type, chain.at_work())) or Gst.PadProbeReturn.OK)
+        chain.start()
+        caps = Gst.Caps.from_string("video/x-raw,format=GRAY8,width=64,height=48,framerate=10/1")
+        chain.push(Gst.Sample.new(Gst.Buffer.new_wrapped(bytes(64 * 48)), caps, None, None), True)
+        self.assertTrue(idle.wait(SECONDS))
+        chain.stop()
+        self.assertEqual([name for kind, name in at_work if kind == Gst.EventType.CAPS], ["cudahistogram", "cudacanny"])
+        self.assertEqual(chain.at_work(), "The encoder")
+
+    async def test_a_source_that_hangs_is_told(self):
+        """In opening or in closing: it cannot be tried again until it comes back."""
+        for hanging in "start", "stop":
+            released, hung = threading.Event(), threading.Event()
+            player = mock.Mock(**{"waits.return_value": "", hanging: lambda hung=hung, released=released: hung.set() or released.wait()})
+            a_camera = camera_without_source(EDGES)
+            self.addCleanup(a_camera.close)
+            self.addCleanup(released.set)
+            a_camera.delivered, a_camera.player = True, player
+            chain = a_camera.chains["left"]
+            with mock.patch("camera.Player", return_value=player):
+                a_camera.later(a_camera.reconnect)
+                self.assertTrue(hung.wait(SECONDS))
+                self.assertEqual((a_camera.works(), "hangs" in a_camera.waits(chain)), (True, False))
+                a_camera.changing -= 2 * camera.STALLED
+                a_camera.moved -= 2 * camera.STALLED
+                a_camera.tick()
+                self.assertEqual((a_camera.works(), a_camera.failures, a_camera.next_try), (False, 0, 0.0))
+                self.assertRegex(a_camera.waits(chain), "^The source hangs: .* for 4[01] s.$")
+                released.set()
+                a_camera.worker.submit(lambda: None).result()
+                a_camera.tick()  # it has time for its first frame
+                self.assertEqual((a_camera.hangs(), a_camera.failures), (0.0, 0))
+
     async def test_steps_that_are_given_up_are_stopped(self):
         a_camera = camera_without_source(EDGES)
         self.addCleanup(a_camera.close)
@@ -821,17 +862,21 @@ class Guests(unittest.IsolatedAsyncioTestCase):
         stuck, released = camera_without_source(EDGES), threading.Event()
         self.addCleanup(stuck.close)
         self.addCleanup(released.set)
-        stuck.seek = lambda _seconds: released.wait()
+        stuck.seek = lambda _seconds: released.wait() and ["no such frame"][1]
         rest = types.SimpleNamespace(cameras=[stuck], put_all=mock.Mock(), changed=mock.Mock(), state=print)
+        rest.done_late = functools.partial(server.Server.done_late, rest)
         with mock.patch("server.LONGEST_WORK", 0.1):
             for expected in "works on this", "is still busy with an earlier command":
                 with self.assertRaisesRegex(elements.Refused, expected):
                     await server.Server.do(rest, None, {"do": "seek", "camera": 0, "seconds": 1})
         self.assertEqual(rest.put_all.call_count, 2)
         rest.changed.reset_mock()
-        released.set()
-        stuck.worker.submit(lambda: None).result()
+        with self.assertLogs() as logged:
+            released.set()
+            stuck.worker.submit(lambda: None).result()
         rest.changed.assert_called_once_with(stuck)
+        self.assertEqual(len(logged.output), 1)
+        self.assertIn("IndexError", logged.output[0])
 
     async def test_a_flood_of_empty_messages_ends_the_connection(self):
         for frame in b"\x81\x80abcd", b"\x89\x80abcd":  # texts, pings
