@@ -174,7 +174,7 @@ class Pipeline:
 
     def stop(self):
         """Returns whether the pipeline has stopped. One that hangs in an element is left behind."""
-        self.on_end = None
+        self.on_end = self.on_warning = None  # otherwise this object and its owner would keep one another alive
         self.bus.disconnect(self.watch)  # otherwise the bus and this object would keep one another alive for ever
         self.bus.remove_signal_watch()
         stopping = threading.Thread(target=self.pipeline.set_state, args=(Gst.State.NULL,), daemon=True)
