@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <memory>
+#include <opencv2/imgproc.hpp>
 
 #include "tests/bench/harness/backends.h"
 #include "tests/bench/harness/real_picture.h"
@@ -124,6 +125,7 @@ bool make_case(const PictureAlgorithm &algorithm, Size size, Case *c, std::strin
   for (int y = 0; y < size.height; ++y)
     std::memcpy(c->src.ptr(y), bytes.data() + pitch * static_cast<std::size_t>(y),
                 static_cast<std::size_t>(size.width * algorithm.src_channels));
+  if (algorithm.of_masks) cv::threshold(c->src, c->src, 127, 255, cv::THRESH_BINARY);
   algorithm.run_peer(c->src, c->expected);
   return true;
 }

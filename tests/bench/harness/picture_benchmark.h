@@ -20,6 +20,7 @@ struct PictureAlgorithm {
   int src_channels = 1, dst_channels = 1;  // bytes per pixel; an ImageView is so many times as wide
   std::function<Status(const Execution &, Size, Run *)> make;
   std::function<void(const cv::Mat &src, cv::Mat &dst)> run_peer;  // both are allocated
+  bool of_masks = false;  // the source is 255 where the frame is bright, and otherwise 0
 };
 
 // Runs the benchmarks of these algorithms at 720p, 1080p and 2160p on a video frame; returns the exit status.
