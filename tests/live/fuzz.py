@@ -3,8 +3,12 @@
 """Sends random requests and commands to cudavision-live, and checks that it still works and has not grown.
 
 usage: fuzz.py [COUNT]     default: 100,000. CUDAVISION_FUZZ_SEED repeats a run
+
+Before them come a hundredth as many steps that a page could take: other elements, values within their ranges, pauses.
+The program imports NumPy before GStreamer.
 """
 import asyncio
+import collections
 import json
 import os
 import random
@@ -78,7 +82,40 @@ async def send_commands(live, chance, count):
             await page.do("pause", on=False)
 
 
+def a_value(chance, its):
+    """A value within the range of a property, often a usual one."""
+    if its["kind"] in ("int", "float"):
+        usual = min(its["max"], its["min"] + 24)
+        return (round if its["kind"] == "int" else float)(chance.choice((
+            its["min"], its["max"], its["default"], chance.uniform(its["min"], usual), chance.uniform(its["min"], its["max"]))))
+    if its["kind"] == "enum":
+        return chance.choice(its["options"])[0]
+    return chance.random() < 0.5 if its["kind"] == "bool" else chance.choice(("", "person", "red", "#80ff0000", "*"))
+
+
+async def take_steps(live, chance, count):
+    """A refusal is an answer, and so is that steps work for long; a fault is none."""
+    taken = collections.Counter()
+    async with Page(live) as page:
+        await page.watch(0, 1)
+        for _ in range(count):
+            camera = chance.choice((0, 1))
+            steps = page.steps(camera)
+            what = "set" if steps and chance.random() < 0.7 else chance.choice(("steps", "compare", "pause", "seek", "step"))
+            more = {"on": chance.random() < 0.5, "seconds": 3 * chance.random(), "frames": chance.choice((1, -1)),
+                    "steps": [{"element": name, "properties": {}} for name in chance.sample(list(page.hello), chance.randint(1, 3))]}
+            if what == "set":
+                number = chance.randrange(len(steps))
+                its = chance.choice(page.hello[steps[number]["element"]]["properties"])
+                more |= {"step": number, "values": {its["name"]: a_value(chance, its)}}
+            error = await page.do(what, camera, **more)
+            assert "fault" not in error, (what, more, error)
+            taken[what + (" refused" if error else "")] += 1
+    print(f"{count} steps:", ", ".join(f"{times} {what}" for what, times in sorted(taken.items())), flush=True)
+
+
 async def main(live, seed, count):
+    await take_steps(live, random.Random(seed), count // 100)
     share = count // WORKERS
     before = None
     for part in range(4):
@@ -103,6 +140,9 @@ if __name__ == "__main__":
     chosen = int(os.environ.get("CUDAVISION_FUZZ_SEED", time.time_ns() % 10**6))
     print(f"CUDAVISION_FUZZ_SEED={chosen}")
     with tempfile.TemporaryDirectory() as temporary:
+        with open(f"{temporary}/sitecustomize.py", "w", encoding="ascii") as file:  # Python imports it before the program
+            file.write("import numpy\n")
+        os.environ["PYTHONPATH"] = temporary + ":" + os.environ.get("PYTHONPATH", "")
         program = Live(TEST_PICTURE, make_video(f"{temporary}/in.avi"))
         try:
             asyncio.run(main(program, chosen, int(sys.argv[1]) if len(sys.argv) > 1 else 100000))
