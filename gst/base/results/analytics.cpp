@@ -8,6 +8,7 @@
 #include <iterator>
 #include <vector>
 
+#include "gst/base/results/turned_box.h"
 #include "gst/meta/reading.h"
 
 #if CUDAVISION_HAVE_ANALYTICS
@@ -61,6 +62,26 @@ std::optional<guint64> track_of_detection(GstBuffer *buffer, guint detection) {
   return {};
 }
 
+namespace {
+
+// Sets the place and the confidence. GStreamer's own box around a turned one is cut to whole pixels, and is empty if
+// the angle is not a number.
+bool read_place(const GstAnalyticsODMtd &found, Detection *d) {
+#if GST_CHECK_VERSION(1, 26, 0)
+  gfloat angle = 0;
+  if (!gst_analytics_od_mtd_get_oriented_location(&found, &d->x, &d->y, &d->width, &d->height, &angle,
+                                                  &d->confidence))
+    return false;
+  const Region around = around_turned({d->x, d->y, d->width, d->height}, static_cast<double>(angle));
+  d->x = around.x, d->y = around.y, d->width = around.width, d->height = around.height;
+  return true;
+#else
+  return gst_analytics_od_mtd_get_location(&found, &d->x, &d->y, &d->width, &d->height, &d->confidence);
+#endif
+}
+
+}  // namespace
+
 void for_each_detection(GstBuffer *buffer, const StopFlag &stop,
                         const std::function<void(const Detection &)> &visit) {
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(buffer);
@@ -72,7 +93,7 @@ void for_each_detection(GstBuffer *buffer, const StopFlag &stop,
     Detection d;
     d.id = found.id;
     d.type = gst_analytics_od_mtd_get_obj_type(&found);
-    if (gst_analytics_od_mtd_get_location(&found, &d.x, &d.y, &d.width, &d.height, &d.confidence)) visit(d);
+    if (read_place(found, &d)) visit(d);
   }
 }
 

@@ -13,7 +13,8 @@
 
 namespace cudavision {
 
-// A detected object in pixels of the frame; the box may leave the frame.
+// A detected object in pixels of the frame; the box may leave the frame. Of an object that is turned by an angle
+// (GStreamer 1.26), it is the box around the turned one.
 struct Detection {
   guint id = 0;  // of the item of the relation meta; set by for_each_detection()
   GQuark type = 0;
