@@ -38,6 +38,9 @@ def upright(source):
     return f"{source_of(source)} ! videoconvert ! videoflip video-direction=auto"
 
 
+told = set()  # the warnings that were printed
+
+
 def with_help(text, error):
     """The text in one line, with what helps against the GLib.Error, if that is known."""
     more = HELP.get((error.domain, error.code))
@@ -72,13 +75,14 @@ def launch(description):
 
 
 def tell(bus, message):
-    """Prints a warning. If decodebin warns that the elements after it do not take what a file holds, it becomes an error: of
+    """Prints a warning once. If decodebin warns that the elements after it do not take what a file holds, it becomes an error: of
     a short file, which decodebin has read to its end by then, no error and no end of the stream would follow."""
     error, details = message.parse_warning()
     if error.matches(GLib.quark_from_string(PARSE), Gst.ParseError.DELAYED_LINK):
         bus.post(Gst.Message.new_error(message.src, error, details))
-    else:
-        print("warning:", text_of(message), file=sys.stderr, flush=True)
+    elif (text := text_of(message)) not in told:
+        told.add(text)
+        print("warning:", text, file=sys.stderr, flush=True)
 
 
 def text_of(message):

@@ -126,6 +126,17 @@ warns() {
 sideways="videotestsrc num-buffers=3 ! taginject tags=image-orientation=rotate-90 ! cudahog model=people"
 for program in lines keypoints flow; do warns 'image-orientation=rotate-90' "first_steps/$program.py" "$sideways"; done
 warns 'image-orientation=rotate-90' read_metas.py "$sideways"
+# each once, though a broken video may be warned of for each frame
+PYTHONPATH=$examples "$python" - 2>err <<'END'
+from gi.repository import GLib
+from plain_errors import Gst, launch
+
+Gst.init(None)
+pipeline = launch("videotestsrc ! fakesink name=sink")
+for text in "first", "second", "first":
+    pipeline.get_bus().post(Gst.Message.new_warning(pipeline.get_by_name("sink"), GLib.Error(text), ""))
+END
+printf 'warning: sink: %s\n' first second | cmp - err || failed=1
 warns "'path' counts nothing" count/count.py "videotestsrc num-buffers=3" "$examples/count/street.json" events.jsonl
 
 echo "== ^C ends programs, also while they wait for GStreamer"
