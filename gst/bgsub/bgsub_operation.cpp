@@ -276,7 +276,7 @@ Status BgsubOperation::finish(const Job &job) {
   LightChange &light = model_->light;
   if (!is_first_) light.take(share(), settings_, passed_);
   model_->tell_of_light(light.is_blind(), GST_BUFFER_PTS(job.buffer));
-  if (light.is_blind()) attach_warning(job.buffer, state_.element(), "light-changed");
+  if (light.is_blind()) attach_warning(job.buffer, state_.element(), "light-changed", kType);
   if (light.lasts_too_long())
     state_.warn_once(
         "light",

@@ -98,6 +98,31 @@ TEST_F(FilterLooks, with_roi_type_a_detector_has_looked_if_its_source_has) {
     }
 }
 
+// While the light changes, nobody knows what moves: a gated detector looks everywhere.
+TEST_F(FilterLooks, a_detector_looks_everywhere_where_its_source_is_blind) {
+  const VideoFrame dark("GRAY8", {80, 140}, 1);
+  VideoFrame light = dark;
+  for (std::uint8_t &byte : light.bytes()) byte = static_cast<std::uint8_t>(255 - byte / 4);
+  for (const char *type : {"motion", "*"}) {
+    GstHarness *harness =
+        gst_harness_new_parse(("cudabgsub display=false detect-shadows=false backend=" + backend() +
+                               " ! cudahog model=people display=false post-messages=true hit-threshold=-9 "
+                               "group-threshold=0 roi-type=\"" +
+                               type + "\" backend=" + backend())
+                                  .c_str());
+    gst_harness_set_src_caps(harness, dark.caps().release());
+    for (int i = 0; i < 24; ++i) {
+      ASSERT_EQ(gst_harness_push(harness, (i < 20 ? dark : light).buffer().release()), GST_FLOW_OK);
+      const Owned<GstBuffer> out(gst_harness_pull(harness));
+      const gint64 found = gst_cuda_vision_buffer_get_n_results(out.get(), "person");
+      if (i == 0) continue;
+      EXPECT_EQ(look_at(out.get(), "motion"), i < 20 ? Looked::whole : Looked::no) << i;
+      EXPECT_EQ(found > 0, i >= 20) << i << ": " << found;
+    }
+    gst_harness_teardown(harness);
+  }
+}
+
 // --- frames that lie on their side ---
 
 TEST_F(FilterLooks, a_turned_frame_is_told_until_it_is_turned) {

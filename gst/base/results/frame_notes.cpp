@@ -18,6 +18,15 @@ GstStructure *attach_note(GstBuffer *buffer) {
   return meta != nullptr ? gst_custom_meta_get_structure(meta) : nullptr;
 }
 
+bool has_note(GstBuffer *buffer, const char *field, const char *value) {
+  bool found = false;
+  for_each_custom_meta(buffer, kName, [&](const GstStructure &note) {
+    const char *own = gst_structure_get_string(&note, field);
+    found = found || (own != nullptr && (value == nullptr || g_str_equal(own, value)));
+  });
+  return found;
+}
+
 }  // namespace
 
 void register_frame_notes() {
@@ -29,26 +38,23 @@ void register_frame_notes() {
   (void)registered;
 }
 
-void attach_warning(GstBuffer *buffer, GstElement *element, const char *code) {
+void attach_warning(GstBuffer *buffer, GstElement *element, const char *code, const char *blind_for) {
   const GstElementFactory *factory = gst_element_get_factory(element);  // null after g_object_new
   const char *name = factory != nullptr ? GST_OBJECT_NAME(factory) : G_OBJECT_TYPE_NAME(element);
-  if (GstStructure *note = attach_note(buffer); note != nullptr)
-    gst_structure_set(note, "element", G_TYPE_STRING, name, "warning", G_TYPE_STRING, code, nullptr);
+  GstStructure *note = attach_note(buffer);
+  if (note == nullptr) return;
+  gst_structure_set(note, "element", G_TYPE_STRING, name, "warning", G_TYPE_STRING, code, nullptr);
+  if (blind_for != nullptr) gst_structure_set(note, "blind-for", G_TYPE_STRING, blind_for, nullptr);
 }
+
+bool is_blind_for(GstBuffer *buffer, const char *type) { return has_note(buffer, "blind-for", type); }
 
 void attach_partial_look(GstBuffer *buffer, const char *type) {
   if (GstStructure *note = attach_note(buffer); note != nullptr)
     gst_structure_set(note, "partial-look", G_TYPE_STRING, type, nullptr);
 }
 
-bool has_partial_look(GstBuffer *buffer, const char *type) {
-  bool found = false;
-  for_each_custom_meta(buffer, kName, [&](const GstStructure &note) {
-    const char *own = gst_structure_get_string(&note, "partial-look");
-    found = found || (own != nullptr && (type == nullptr || g_str_equal(own, type)));
-  });
-  return found;
-}
+bool has_partial_look(GstBuffer *buffer, const char *type) { return has_note(buffer, "partial-look", type); }
 
 void for_each_warning(GstBuffer *buffer, const std::function<void(const std::string &)> &visit) {
   for_each_custom_meta(buffer, kName, [&](const GstStructure &note) {

@@ -13,8 +13,12 @@ namespace cudavision {
 // Registers the meta. The plugin does so when it is loaded: else GStreamer drops notes from other processes.
 void register_frame_notes();
 
-// Attaches a warning to the frame. code: a word of the table "Warnings of frames" in common.md.
-void attach_warning(GstBuffer *buffer, GstElement *element, const char *code);
+// Attaches a warning to the frame. code: a word of the table "Warnings of frames" in common.md. blind_for: the type of
+// objects for which the element could not look at the frame; or null.
+void attach_warning(GstBuffer *buffer, GstElement *element, const char *code,
+                    const char *blind_for = nullptr);
+// Whether an element could not look at the frame for this type. type: null for any type.
+bool is_blind_for(GstBuffer *buffer, const char *type);
 // Calls visit with each warning, "ELEMENT: CODE", in the order in which they were attached.
 void for_each_warning(GstBuffer *buffer, const std::function<void(const std::string &)> &visit);
 

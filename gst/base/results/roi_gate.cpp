@@ -37,20 +37,21 @@ Status RoiGate::find(const Job &job, const std::optional<std::string> &type, int
   if (is_open_) return {};
   const StopFlag &stop = *job.execution.stop;
   found_.read(job.buffer, job.frame.size(), stop, "roi-type", *type);
-  look_ = look_of_source(job.buffer, *type);
+  const Size size{job.region.width, job.region.height};
+  const char *name = *type == "*" ? nullptr : type->c_str();
+  const bool is_blind = is_blind_for(job.buffer, name);
+  if (is_blind) add(grown({0, 0, size.width, size.height}, margin));
+  look_ = is_blind ? Look::whole : look_of_source(job.buffer, name);
   for (const Region &r : found_.regions()) {
     if (stop.requested()) return Status(Status::Code::stopped);
-    const Size size{job.region.width, job.region.height};
     const Region part = clipped({r.x - job.region.x, r.y - job.region.y, r.width, r.height}, size);
     if (part.width > 0 && part.height > 0) add(grown(part, margin));
   }
-  for (const Region &r : merged_)
-    regions_.push_back({grown(r, -margin), clipped(r, {job.region.width, job.region.height})});
+  for (const Region &r : merged_) regions_.push_back({grown(r, -margin), clipped(r, size)});
   return stop.requested() ? Status(Status::Code::stopped) : Status();
 }
 
-Look RoiGate::look_of_source(GstBuffer *buffer, const std::string &type) {
-  const char *name = type == "*" ? nullptr : type.c_str();
+Look RoiGate::look_of_source(GstBuffer *buffer, const char *name) {
   const bool is_marked = gst_cuda_vision_buffer_get_n_results(buffer, name) >= 0,
              is_partial = has_partial_look(buffer, name);
   source_marks_ = source_marks_ || is_marked || is_partial;

@@ -44,6 +44,7 @@ class RoiGate {
   // How the source of the boxes has looked at the last frame: where it has not, nothing is analysed. A source that sets
   // no marks has looked at the frames that carry its boxes.
   Look look() const { return look_; }
+  // The whole region of interest if the source of the boxes could not look at the frame (is_blind_for()).
   // Regions that overlap, margins included, are merged into the rectangle around both. If more than kMostRegions are
   // left, those are merged that grow least.
   const std::vector<GatedRegion> &regions() const { return regions_; }
@@ -53,7 +54,7 @@ class RoiGate {
   const std::string &complaint() const { return found_.complaint(); }
 
  private:
-  Look look_of_source(GstBuffer *buffer, const std::string &type);
+  Look look_of_source(GstBuffer *buffer, const char *name);  // null: of any type
   void add(Region region);
 
   TypedRegions found_;
