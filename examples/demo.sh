@@ -73,12 +73,14 @@ show flow-arrows cudaopticalflow preset=fast display-mode=arrows post-messages=t
 show keypoints cudasigma2kp orientation=true window=7 cell=8 tau=3.9 min-distance=8 color=lime post-messages=true
 show orientations cudahog post-messages=true
 show motion cudabgsub ! cudavisiontrack type=motion ! cudavisionoverlay post-messages=true
-show counted cudahog model=people display=false ! cudavisiontrack ! \
+# People are searched where something moves: faster, and with fewer wrong boxes.
+people=(cudabgsub scale=1/2 learning-rate=0.001 display=false !
+  cudahog model=people roi-type=motion hit-threshold=-0.3 display=false ! cudavisiontrack type=person)
+show counted "${people[@]}" ! \
   cudavisionzones zones='{"units":"fraction","lines":[{"name":"middle","from":[0.5,0],"to":[0.5,1]}]}' ! \
-  cudavisionoverlay post-messages=true
-show hidden cudahog model=people display=false ! cudavisiontrack ! \
-  cudavisionredact type=person mode=pixelate dilate=8 look-back-time=1000000000 post-messages=true
-show people cudahog model=people display=false ! cudavisiontrack ! cudavisionoverlay post-messages=true
+  cudavisionoverlay hide=motion post-messages=true
+show hidden "${people[@]}" ! cudavisionredact mode=pixelate dilate=12 look-back-time=1000000000 post-messages=true
+show people "${people[@]}" ! cudavisionoverlay hide=motion post-messages=true
 # Erases what moves and the people that the detector finds. A missed person stays visible and a false detection does no
 # harm; hence the low threshold.
 show inpainted cudabgsub display=false ! cudahog model=people display=false hit-threshold=-0.6 group-threshold=1 ! \
