@@ -24,7 +24,7 @@ PATIENCE = 3  # seconds that pipelines may take to stop
 MOST_CAMERAS = 64
 
 # For files and cameras: people are searched where something moves.
-PEOPLE = ("cudabgsub scale=1/2 close=12 min-area=50 max-regions=64 display=false ! "
+PEOPLE = ("cudabgsub scale=1/2 learning-rate=0.001 display=false ! "
           "cudahog model=people roi-type=motion hit-threshold=-0.3 display=false ! "
           "cudavisiontrack type=person ! cudavisionoverlay hide=motion")
 EDGES = "cudacanny output=overlay color=lime"  # for source elements, whose test pictures show nobody

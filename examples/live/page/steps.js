@@ -3,7 +3,7 @@
 import { element, find, findAll, saveJson, toast } from './dom.js';
 import { ask, catalogue } from './main.js';
 
-const MOTION = ['cudabgsub', { scale: '1/2', close: 12, 'min-area': 50, 'max-regions': 64, display: false }];
+const MOTION = ['cudabgsub', { scale: '1/2', 'learning-rate': 0.001, display: false }];
 const EXAMPLES = {
   'Edges': [['cudacanny', { output: 'overlay', color: 'lime' }]],
   'People with ids': [MOTION, ['cudahog', { model: 'people', 'roi-type': 'motion', 'hit-threshold': -0.3, display: false }],
