@@ -29,8 +29,9 @@ Interval grown(int first, int length, int grain, int side) {
   return {from, std::max(0, to - from)};
 }
 
-Box box_of(const Region &region, int dilation, const Frame &frame) {
-  const int grain_x = 1 << cell_shift_x(frame), grain_y = 1 << cell_shift_y(frame);
+Box box_of(const Region &region, int dilation, const Task &task) {
+  const Frame &frame = task.frame;
+  const int grain_x = 1 << group_shift_x(task), grain_y = 1 << group_shift_y(task);
   Box box;
   box.shape = {region.x - dilation, region.y - dilation, region.width + 2 * dilation,
                region.height + 2 * dilation};
@@ -40,10 +41,10 @@ Box box_of(const Region &region, int dilation, const Frame &frame) {
   return box;
 }
 
-void divide(int cells, const Frame &frame, int *cell_count, Box *box) {
+void divide(int cells, const Task &task, int *cell_count, Box *box) {
   const int longer = std::max(box->area.width, box->area.height);
   if (box->area.width == 0 || box->area.height == 0) return;
-  const int grain = std::max(1 << cell_shift_x(frame), 1 << cell_shift_y(frame));
+  const int grain = std::max(1 << group_shift_x(task), 1 << group_shift_y(task));
   box->side = rounded_up(std::max(kLeastCellSide, divide_up(longer, cells)), grain);
   box->columns = divide_up(box->area.width, box->side);
   box->rows = divide_up(box->area.height, box->side);
@@ -52,14 +53,14 @@ void divide(int cells, const Frame &frame, int *cell_count, Box *box) {
 }
 
 // Returns the standard deviation for blur, in samples.
-double sigma_of(const RedactTargets &targets, const RedactParams &params, const Frame &frame) {
+double sigma_of(const RedactTargets &targets, const RedactParams &params, const Task &task) {
   if (params.strength > 0) return params.strength;
   int longest = 0;
   for (int i = 0; i < targets.box_count && !params.inverse; ++i) {
-    const Region area = box_of(targets.boxes[i], params.dilation, frame).area;
+    const Region area = box_of(targets.boxes[i], params.dilation, task).area;
     if (area.width > 0 && area.height > 0) longest = std::max({longest, area.width, area.height});
   }
-  if (longest == 0) longest = std::max(frame.width, frame.height);
+  if (longest == 0) longest = std::max(task.frame.width, task.frame.height);
   return std::max(1.0, 2.0 * longest / params.cells);
 }
 
@@ -96,6 +97,7 @@ class RedactSteps final : public Redact {
     task.limit = targets.limit.width > 0 ? targets.limit : Region{0, 0, size_.width, size_.height};
     task.ellipse = params.shape == RedactShape::ellipse;
     task.inverse = params.inverse;
+    task.fields = targets.fields;
     task.mode = params.mode;
     task.color = params.color;
     task.map = map;
@@ -107,7 +109,7 @@ class RedactSteps final : public Redact {
     if (hides && params.mode == RedactMode::pixelate && cell_count > 0)
       CUDAVISION_TRY(find_means(cell_count, most_cells, &task));
     if (hides && params.mode == RedactMode::blur)
-      CUDAVISION_TRY(smooth(sigma_of(targets, params, frame), &task));
+      CUDAVISION_TRY(smooth(sigma_of(targets, params, task), &task));
     return run_on_backend<const Task &>(execution_, hide_cpu, CUDAVISION_IF_CUDA(hide_cuda), task);
   }
 
@@ -134,12 +136,11 @@ class RedactSteps final : public Redact {
       CUDAVISION_TRY(host_boxes_.allocate(execution_, boxes_));
     }
     auto *boxes = static_cast<Box *>(host_boxes_.written());
-    boxes[0] = box_of({0, 0, size_.width, size_.height}, 0, task->frame);
-    for (std::size_t i = 1; i < count; ++i)
-      boxes[i] = box_of(targets.boxes[i - 1], params.dilation, task->frame);
+    boxes[0] = box_of({0, 0, size_.width, size_.height}, 0, *task);
+    for (std::size_t i = 1; i < count; ++i) boxes[i] = box_of(targets.boxes[i - 1], params.dilation, *task);
     if (params.mode == RedactMode::pixelate)
       for (std::size_t i = targets.mask_count > 0 || params.inverse ? 0 : 1; i < count; ++i) {
-        divide(params.cells, task->frame, cell_count, &boxes[i]);
+        divide(params.cells, *task, cell_count, &boxes[i]);
         *most_cells = std::max(*most_cells, boxes[i].columns * boxes[i].rows);
       }
     task->boxes = static_cast<const Box *>(boxes_.data());

@@ -54,10 +54,10 @@ static __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// Hides pixels: each thread handles the pixels that share one chroma sample.
+// Hides pixels: each thread handles one group.
 static __global__ void __launch_bounds__(kBlockX *kBlockY) hide_kernel(const __grid_constant__ Task task) {
   const Frame &frame = task.frame;
-  const int shift_x = cell_shift_x(frame), shift_y = cell_shift_y(frame);
+  const int shift_x = group_shift_x(task), shift_y = group_shift_y(task);
   const int x = (static_cast<int>(blockIdx.x) * kBlockX + static_cast<int>(threadIdx.x)) << shift_x;
   const int y = (static_cast<int>(blockIdx.y) * kBlockY + static_cast<int>(threadIdx.y)) << shift_y;
   if (x >= frame.width || y >= frame.height) return;
@@ -89,8 +89,8 @@ Status find_means_cuda(const Execution &execution, const Task &task, int most_ce
 }
 
 Status hide_cuda(const Execution &execution, const Task &task) {
-  const int columns = divide_up(task.frame.width, 1 << cell_shift_x(task.frame)),
-            rows = divide_up(task.frame.height, 1 << cell_shift_y(task.frame));
+  const int columns = divide_up(task.frame.width, 1 << group_shift_x(task)),
+            rows = divide_up(task.frame.height, 1 << group_shift_y(task));
   return CUDAVISION_LAUNCH(hide_kernel, grid_2d(columns, rows), block_2d(), execution.stream, task);
 }
 

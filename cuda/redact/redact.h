@@ -57,6 +57,7 @@ struct RedactTargets {
   const RedactMask *masks = nullptr;  // the structs are in host memory
   int mask_count = 0;                 // at most kMostRedactMasks
   Region limit;                       // see run(); width 0: no limit
+  bool fields = false;                // the rows of the frame belong to two fields in turn, or may do so
 };
 
 // Works on frames of one size. Not thread-safe: use one instance per stream.
@@ -67,8 +68,9 @@ class Redact {
   // Hides pixels of the frame. A pixel is selected if it lies in the limit, and in a box or a mask that has grown by
   // `dilation` (RedactShape::ellipse: in the ellipse that touches the four sides of the grown box). Selected pixels are
   // hidden or, with `inverse`, the pixels in the limit that are not selected. Pixels that share a chroma sample with a
-  // hidden pixel are hidden, too, even outside the limit. All samples of hidden pixels are replaced; no other byte of
-  // the frame changes. Where boxes overlap, the last one counts.
+  // hidden pixel are hidden, too, even outside the limit; with `fields`, rows of 4:2:0 share chroma with the next row
+  // but one, so that four rows are hidden together. All samples of hidden pixels are replaced; no other byte of the
+  // frame changes. Where boxes overlap, the last one counts.
   // pixelate: the box, rounded outwards to whole chroma samples and clipped to the frame, is divided into square cells
   // from its upper left corner on. Their side is the shortest with which at most `cells` cells lie along the longer
   // side of the box, but at least kLeastCellSide pixels, and a whole number of chroma samples. Hidden pixels get the

@@ -11,7 +11,7 @@
 namespace cudavision::redact {
 namespace {
 
-constexpr int kRowsPerTask = 16;  // even: no chroma sample belongs to two tasks
+constexpr int kRowsPerTask = 16;  // a multiple of 4: no chroma sample belongs to two tasks
 
 // Returns the first pixel of row y in the ellipse that touches the four sides of `shape`. The square root gives a start
 // that is less than a pixel too early; from there, covers(), which is exact, decides.
@@ -63,9 +63,9 @@ class Rows {
  public:
   Rows(const Task &task, int top)
       : task_(task),
-        step_x_(1 << cell_shift_x(task.frame)),
+        step_x_(1 << group_shift_x(task)),
         top_(top),
-        bottom_(std::min(task.frame.height, top + (1 << cell_shift_y(task.frame)))) {}
+        bottom_(std::min(task.frame.height, top + (1 << group_shift_y(task)))) {}
 
   // Hides the selected pixels: each cell by the last box that covers it, and the remaining cells by the mask.
   void hide_selected() const {
@@ -164,7 +164,7 @@ Status find_means_cpu(const Execution &execution, const Task &task, int, std::ui
 }
 
 Status hide_cpu(const Execution &execution, const Task &task) {
-  const int step_y = 1 << cell_shift_y(task.frame);
+  const int step_y = 1 << group_shift_y(task);
   return execution.workers->run_strips(task.frame.height, kRowsPerTask, [&](int first, int end, int) {
     for (int top = first; top < end && !execution.workers->stopped(); top += step_y) {
       const Rows rows(task, top);

@@ -25,7 +25,7 @@ struct Task {
   int box_count = 0;
   ImageView<const std::uint8_t> mask;  // of the frame's size; no data: no mask
   Region limit;                        // within the frame
-  bool ellipse = false, inverse = false;
+  bool ellipse = false, inverse = false, fields = false;
   RedactMode mode = RedactMode::fill;
   Color color;
   const std::uint8_t *means = nullptr;      // for pixelate: three for each cell
@@ -33,6 +33,13 @@ struct Task {
   int smooth_step = 1;  // the side of the square of samples that shares one of their values
   ImageView<std::uint8_t> map;
 };
+
+// Pixels are hidden in groups of 2^group_shift_x x 2^group_shift_y: those that share chroma samples.
+CUDAVISION_HOST_DEVICE constexpr int group_shift_x(const Task &task) { return cell_shift_x(task.frame); }
+CUDAVISION_HOST_DEVICE constexpr int group_shift_y(const Task &task) {
+  const int shift = cell_shift_y(task.frame);
+  return shift > 0 && task.fields ? shift + 1 : shift;
+}
 
 // The masks that select pixels, in a form that kernels take as a parameter.
 struct MaskSet {
@@ -116,7 +123,7 @@ CUDAVISION_HOST_DEVICE inline Region samples_of_cell(const Box &box, int column,
           ((end_y - 1) >> c.shift_y) - (y >> c.shift_y) + 1};
 }
 
-// Hides the pixels that share a chroma sample, of which (x, y) is the first. by: the box whose cells pixelate uses.
+// Hides a group of pixels, of which (x, y) is the first. by: the box whose cells pixelate uses.
 CUDAVISION_HOST_DEVICE inline void hide(const Task &task, int by, int x, int y) {
   const Box &box = task.boxes[by];
   const std::uint8_t *mean = nullptr;
@@ -125,7 +132,7 @@ CUDAVISION_HOST_DEVICE inline void hide(const Task &task, int by, int x, int y) 
     mean = task.means + 3LL * (box.first_cell + row * box.columns + column);
   }
   const Frame &frame = task.frame;
-  const int step_x = 1 << cell_shift_x(frame), step_y = 1 << cell_shift_y(frame);
+  const int step_x = 1 << group_shift_x(task), step_y = 1 << group_shift_y(task);
   for (int i = 0; i < frame.component_count(); ++i) {
     const Component &c = frame.component[i];
     for (int py = y; py < y + step_y && py < frame.height; py += 1 << c.shift_y)

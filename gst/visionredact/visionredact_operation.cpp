@@ -30,7 +30,8 @@ Status VisionRedactOperation::run(const Job &job) {
   if (!whole_)
     return redact_->run(job.frame,
                         {hidden.boxes.data(), static_cast<int>(hidden.boxes.size()), frame_masks_.data(),
-                         static_cast<int>(frame_masks_.size()), job.region},
+                         static_cast<int>(frame_masks_.size()), job.region,
+                         job.info->interlace_mode != GST_VIDEO_INTERLACE_MODE_PROGRESSIVE},
                         params, map_view_);
   RedactParams filled;
   filled.color = params.color;

@@ -156,6 +156,19 @@ TEST_P(CudaVisionRedactFormat, boxes_are_hidden_and_every_other_byte_stays) {
   }
 }
 
+TEST_F(CudaVisionRedact, both_fields_are_hidden_in_mixed_video) {
+  const VideoFrame picture = bright("I420", {64, 48});
+  for (const bool is_mixed : {false, true}) {
+    Stream stream("", picture);
+    Owned<GstCaps> caps = Stream::caps(picture);
+    if (is_mixed) gst_caps_set_simple(caps.get(), "interlace-mode", G_TYPE_STRING, "mixed", nullptr);
+    gst_harness_set_src_caps(stream.harness().get(), caps.release());
+    const Owned<GstBuffer> out = stream.exchange(stream.frame({{0, 9, 64, 1}}));
+    for (int y = 4; y < 16; ++y)
+      EXPECT_EQ(stream.hides_pixel(out, 20, y), is_mixed ? y >= 8 && y < 12 : y == 8 || y == 9) << y;
+  }
+}
+
 TEST_F(CudaVisionRedact, nothing_is_left_in_the_lower_bits_of_wide_samples) {
   const struct {
     const char *format;

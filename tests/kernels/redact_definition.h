@@ -23,6 +23,7 @@ struct HostTargets {
   std::vector<Region> boxes;
   std::vector<HostMask> masks;
   Region limit;
+  bool fields = false;
 };
 
 class RedactDefinition {
@@ -31,6 +32,7 @@ class RedactDefinition {
       : frame_(frame), targets_(targets), params_(params) {
     for (const PixelLayout::Place &place : frame.format->layout.place)
       grain_x_ = std::max(grain_x_, 1 << place.shift_x), grain_y_ = std::max(grain_y_, 1 << place.shift_y);
+    if (targets.fields && grain_y_ > 1) grain_y_ *= 2;
     sigma_ = sigma();
     while (sigma_ / step_ > 16) ++step_;
     if (params.mode == RedactMode::blur)

@@ -45,10 +45,11 @@ class RedactTest : public BackendTest {
       images.push_back(std::make_unique<TestImage<std::uint8_t>>(execution(), mask.bytes, kMisaligned));
       masks.push_back({images.back()->view(), mask.x, mask.y, mask.step});
     }
-    const Status status = redact_->run(frame.frame(),
-                                       {targets.boxes.data(), static_cast<int>(targets.boxes.size()),
-                                        masks.data(), static_cast<int>(masks.size()), targets.limit},
-                                       params, map);
+    const Status status =
+        redact_->run(frame.frame(),
+                     {targets.boxes.data(), static_cast<int>(targets.boxes.size()), masks.data(),
+                      static_cast<int>(masks.size()), targets.limit, targets.fields},
+                     params, map);
     (void)frame.download();  // waits, because the masks are freed here
     return status;
   }
@@ -87,6 +88,7 @@ TEST_P(RedactTest, every_mode_in_every_format_equals_the_definition) {
                           {{sparse({20, 15}, seed), 11, 6, 1}, {sparse({9, 30}, seed + 7), 2, 1, 3}},
                           {}};
       if (seed % 3 == 0) targets.limit = {3, 5, 27, 31};
+      targets.fields = seed % 4 == 0;
       SCOPED_TRACE(testing::Message()
                    << format << " seed " << seed << " mode " << static_cast<int>(params.mode));
       check(pixels, targets, params, kPlacements[seed % 5]);
@@ -118,6 +120,21 @@ TEST_P(RedactTest, nothing_hides_nothing_and_a_box_of_the_frame_hides_all) {
   for (int y = 0; y < 17; ++y)
     for (int x = 0; x < 31; ++x)
       for (int c = 0; c < 3; ++c) ASSERT_EQ(hidden.at(c, x, y), c == 0 ? 16 : 128);
+}
+
+// A hidden row of 4:2:0 shares chroma with the next row but one of its field.
+TEST_P(RedactTest, rows_of_both_fields_are_hidden) {
+  make({16, 16});
+  for (const bool fields : {false, true}) {
+    const HostFrame pixels(pixel_formats()[5], {16, 16}, 4);
+    const TestFrame frame(execution(), pixels, kAligned);
+    ASSERT_TRUE(succeeds(run(frame, {{{0, 5, 16, 1}}, {}, {}, fields}, {.color = {{1, 2, 3}, 255}}, {})));
+    const HostFrame hidden = frame.download();
+    for (int y = 0; y < 16; ++y)
+      EXPECT_EQ(hidden.at(0, 3, y) == 1 && hidden.at(1, 3, y) == 2,
+                fields ? y >= 4 && y < 8 : y == 4 || y == 5)
+          << y;
+  }
 }
 
 TEST_P(RedactTest, cells_are_those_of_cv_resize_with_inter_area) {
@@ -175,7 +192,8 @@ TEST_P(RedactTest, blur_without_a_strength_follows_the_largest_box) {
   constexpr RedactMode kBlur = RedactMode::blur;
   EXPECT_TRUE(
       same(hidden(boxes, {.mode = kBlur, .cells = 12}), hidden(boxes, {.mode = kBlur, .strength = 10})));
-  EXPECT_TRUE(same(hidden(none, {.mode = kBlur, .cells = 10}), hidden(none, {.mode = kBlur, .strength = 16})));
+  EXPECT_TRUE(
+      same(hidden(none, {.mode = kBlur, .cells = 10}), hidden(none, {.mode = kBlur, .strength = 16})));
   EXPECT_TRUE(same(hidden(boxes, {.mode = kBlur, .cells = 10, .inverse = true}),
                    hidden(boxes, {.mode = kBlur, .strength = 16, .inverse = true})));
   EXPECT_TRUE(same(hidden({{{3, 3, 9, 9}}, {}, {}}, {.mode = kBlur, .cells = 32}),
