@@ -7,9 +7,10 @@
  *
  * cudavisiontrack finds out which regions of interest and which object detections of successive frames show the same
  * object, whoever attached them: #GstVideoRegionOfInterestMeta and, from GStreamer 1.24 on, object detections of
- * GstAnalytics. All boxes of a track have the same type. The method is SORT (A. Bewley, Z. Ge, L. Ott, F. Ramos and
- * B. Upcroft, "Simple Online and Realtime Tracking", ICIP 2016): a Kalman filter predicts where each box goes, and
- * boxes are assigned to predictions by their intersection over union.
+ * GstAnalytics. All boxes of a track have the same type. A Kalman filter predicts where each box goes, and boxes are
+ * paired with predictions by their intersection over union, with a margin, and weak boxes in a second round
+ * (`method=buffered`), or as in SORT (`method=sort`; A. Bewley, Z. Ge, L. Ott, F. Ramos and B. Upcroft, "Simple Online and
+ * Realtime Tracking", ICIP 2016).
  *
  * Each region whose track is confirmed gets the parameter `tracking`, a #GstStructure with the fields `id` (guint64,
  * from 1 on), `frames` (gint64, frame durations since the first box of the track), `x`, `y`, `width`, `height`
@@ -50,7 +51,7 @@
 #include "gst/base/results/awaited_results.h"
 #include "gst/visiontrack/identities.h"
 #include "gst/visiontrack/searched_types.h"
-#include "gst/visiontrack/sort_tracker.h"
+#include "gst/visiontrack/tracker.h"
 
 namespace cudavision {
 namespace {
@@ -60,9 +61,9 @@ struct TrackSettings : TrackerSettings {
 };
 
 struct TrackState : MetaState<TrackSettings> {
-  SortTracker tracker;
+  Tracker tracker;
   StreamClock clock;
-  std::optional<SortTracker::State> before_stray;  // the tracks before the last frame, if that one was stray
+  std::optional<Tracker::State> before_stray;  // the tracks before the last frame, if that one was stray
   SearchedTypes searched;
   std::vector<AttachedBox> boxes;  // of the current frame
   std::vector<TypedBox> places;    // of `boxes`, in the same order
@@ -74,6 +75,13 @@ struct TrackState : MetaState<TrackSettings> {
 
 using GstCudaVisionTrack = MetaInstance<TrackState>;
 using Properties = PropertyTable<TrackSettings>;
+
+GType method_type() {
+  return enum_type(
+      "GstCudaVisionTrackMethod",
+      {{TrackMethod::buffered, "Boxes with a buffer, weak ones in a second round; ids stay", "buffered"},
+       {TrackMethod::sort, "SORT, as in the program of its authors", "sort"}});
+}
 
 void restart(GstCudaVisionTrack *track) {
   track->state->before_stray.reset();
@@ -93,7 +101,7 @@ void tell_trackers_behind(GstCudaVisionTrack *track) {
 }
 
 void follow_trackers(GstCudaVisionTrack *track, guint64 count) {
-  SortTracker &tracker = track->state->tracker;
+  Tracker &tracker = track->state->tracker;
   const guint64 before = tracker.trackers_before();
   tracker.follow_trackers(count);
   if (tracker.trackers_before() == before) return;
@@ -141,7 +149,7 @@ void warn_of_too_many(GstCudaVisionTrack *track) {
   GST_ELEMENT_WARNING(
       track, STREAM, FAILED,
       ("A frame has %" G_GSIZE_FORMAT " boxes, of which only the first %d are tracked: set `type`",
-       track->state->boxes.size(), SortTracker::kMostBoxes),
+       track->state->boxes.size(), Tracker::kMostBoxes),
       (nullptr));
 }
 
@@ -149,7 +157,7 @@ void warn_of_too_many(GstCudaVisionTrack *track) {
 void leave_boxes_of_other_trackers(GstCudaVisionTrack *track) {
   for (const AttachedBox &box : track->state->boxes)
     if (box.track_id)
-      follow_trackers(track, (std::max<guint64>(*box.track_id, 1) - 1) / SortTracker::kIdsOfTracker + 1);
+      follow_trackers(track, (std::max<guint64>(*box.track_id, 1) - 1) / Tracker::kIdsOfTracker + 1);
   std::erase_if(track->state->boxes, [](const AttachedBox &box) { return box.track_id.has_value(); });
 }
 
@@ -175,9 +183,9 @@ void collect_boxes_of(GstCudaVisionTrack *track, GstBuffer *buffer, const TrackS
   std::erase_if(state->boxes, [wanted = wanted_type(settings)](const AttachedBox &box) {
     return !(box.width > 0 && box.height > 0) || !wanted.includes(box.type);
   });
-  if (state->boxes.size() > SortTracker::kMostBoxes) {
+  if (state->boxes.size() > Tracker::kMostBoxes) {
     warn_of_too_many(track);
-    state->boxes.resize(SortTracker::kMostBoxes);
+    state->boxes.resize(Tracker::kMostBoxes);
   }
   state->places.clear();
   for (const AttachedBox &own : state->boxes) state->places.push_back(typed_box(own));
@@ -221,7 +229,7 @@ struct TrackElement {
 
   static constexpr ElementText kText{
       "GstCudaVisionTrack", "Tracker of regions and detections", "Filter/Analyzer/Video",
-      "Gives regions of interest and object detections an identity over time (SORT)"};
+      "Gives regions of interest and object detections an identity over time"};
   static constexpr const char *kMemory = "the tracks of a frame";
   static constexpr auto take_frame = cudavision::take_frame;
   static constexpr auto take_caps = cudavision::take_caps;
@@ -233,21 +241,23 @@ struct TrackElement {
     return {
         string_property<S>({"type", "Type", "Track only regions and detections of this type (default: all)"},
                            &S::type),
+        enum_property<S>({"method", "Method", "How boxes are paired with tracks"}, method_type(), &S::method),
         real_property<S>(
             {"iou-threshold", "IoU threshold",
-             "A box and a prediction with a smaller intersection over union are not assigned to each other"},
+             "method=sort: a box and a prediction with a smaller intersection over union are not paired"},
             &S::iou_threshold, 0.0, 1.0),
         integer_property<S>(
             {"min-hits", "Minimum hits",
-             "A track is confirmed, and its boxes get its id, when it has had a box in each of this many "
-             "frames in succession after its first one; in the first frames of a stream all tracks are "
+             "A track is confirmed, and its boxes get its id, when it has had a box in this many frames "
+             "after "
+             "its first one (method=sort: in succession); in the first frames of a stream all tracks are "
              "confirmed"},
             &S::min_hits, 0, 1000),
         integer_property<S>(
             {"max-age", "Maximum age",
              "A track ends in a frame without a box of it, if its last box is more than this many frames ago "
-             "(the paper: 1)"},
-            &S::max_age, 0, 1000),
+             "(-1 = 3 seconds, and 30 frames with method=sort)"},
+            &S::max_age, -1, 1000),
         unsigned_property<S>({"max-age-time", "Maximum age in nanoseconds",
                               "Takes the place of max-age: the most time since the last box of a track, in "
                               "nanoseconds (0 = max-age holds)"},

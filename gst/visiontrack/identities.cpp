@@ -53,7 +53,7 @@ void add_prediction(GstBuffer *buffer, const Identity &identity, FreeIds *ids) {
 
 TypedBox typed_box(const AttachedBox &box) {
   const unsigned tag = (box.region != nullptr ? kRegion : 0u) | (box.detection ? kDetection : 0u);
-  return {box.type, box.x, box.y, box.width, box.height, tag};
+  return {box.type, box.x, box.y, box.width, box.height, tag, box.score};
 }
 
 void attach_identities(GstBuffer *buffer, const std::vector<AttachedBox> &boxes, const TrackedFrame &tracked,

@@ -8,7 +8,7 @@
 
 #include "cuda/common/image.h"
 #include "gst/base/results/attached_boxes.h"
-#include "gst/visiontrack/sort_tracker.h"
+#include "gst/visiontrack/tracker.h"
 
 namespace cudavision {
 
@@ -16,7 +16,7 @@ namespace cudavision {
 TypedBox typed_box(const AttachedBox &box);
 
 // Attaches the identities of the boxes, and the predictions that are inside the frame. frame: its size; 0x0 if it is
-// not known. now: the time that was given to SortTracker::next().
+// not known. now: the time that was given to Tracker::next().
 void attach_identities(GstBuffer *buffer, const std::vector<AttachedBox> &boxes, const TrackedFrame &tracked,
                        Size frame, GstClockTime now);
 

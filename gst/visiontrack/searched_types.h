@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "gst/visiontrack/sort_tracker.h"
+#include "gst/visiontrack/tracker.h"
 
 namespace cudavision {
 

@@ -110,7 +110,7 @@ const std::vector<std::vector<guint64>> kIdsOfStrictTracks{
 // clang-format on
 
 TEST_F(CudaVisionTrack, ids_and_estimates_are_those_of_the_authors_program) {
-  TrackHarness track("max-age=1 min-hits=3 iou-threshold=0.3");
+  TrackHarness track("method=sort max-age=1 min-hits=3 iou-threshold=0.3");
   ASSERT_EQ(kBoxes.size(), kEstimates.size());
   for (std::size_t frame = 0; frame < kBoxes.size(); ++frame) {
     const std::vector<Estimate> actual = sorted(track.track(kBoxes[frame]));
@@ -122,8 +122,8 @@ TEST_F(CudaVisionTrack, ids_and_estimates_are_those_of_the_authors_program) {
 
 TEST_F(CudaVisionTrack, ids_with_other_parameters_are_those_of_the_authors_program) {
   for (const auto &[properties, expected] :
-       {std::pair{"max-age=5 min-hits=2 iou-threshold=0.3", &kIdsOfPatientTracks},
-        {"max-age=3 min-hits=1 iou-threshold=0.5", &kIdsOfStrictTracks}}) {
+       {std::pair{"method=sort max-age=5 min-hits=2 iou-threshold=0.3", &kIdsOfPatientTracks},
+        {"method=sort max-age=3 min-hits=1 iou-threshold=0.5", &kIdsOfStrictTracks}}) {
     TrackHarness track(properties);
     for (std::size_t frame = 0; frame < kBoxes.size(); ++frame) {
       std::vector<guint64> ids;
@@ -342,7 +342,7 @@ TEST_F(CudaVisionTrack, identities_equal_the_definition) {
   } const cases[] = {{0.3, 3, 1}, {0.2, 0, 4}, {0.5, 2, 2}};
   unsigned seed = 1;
   for (const auto &c : cases) {
-    TrackHarness harness("iou-threshold=" + std::to_string(c.threshold) +
+    TrackHarness harness("method=sort iou-threshold=" + std::to_string(c.threshold) +
                          " min-hits=" + std::to_string(c.min_hits) + " max-age=" + std::to_string(c.max_age));
     DefinedTracker definition(c.threshold, c.min_hits, c.max_age);
     Random random(seed++);
@@ -405,7 +405,7 @@ TEST_F(CudaVisionTrack, identities_on_a_video_equal_the_definition) {
   if (!std::filesystem::exists(video())) GTEST_SKIP() << "no video (Debian: opencv-doc)";
   const std::vector<std::vector<Box>> &boxes = street();
   ASSERT_GE(boxes.size(), 299u);
-  TrackHarness harness("max-age=2");
+  TrackHarness harness("method=sort max-age=2");
   DefinedTracker definition(0.3, 3, 2);
   SameIds ids;
   for (std::size_t frame = 0; frame < 120; ++frame)
@@ -485,7 +485,7 @@ TEST_F(CudaVisionTrack, people_on_a_video_keep_their_ids) {
 // --- metas ---
 
 TEST_F(CudaVisionTrack, frames_and_ids_of_regions_stay) {
-  TrackHarness track("min-hits=0");
+  TrackHarness track("method=sort min-hits=0");
   Owned<GstBuffer> buffer = track_picture().buffer();
   add_region(buffer.get(), {5, 6, 7, 8}, "person", 42);
   GstMemory *memory = gst_buffer_peek_memory(buffer.get(), 0);
@@ -500,17 +500,17 @@ TEST_F(CudaVisionTrack, frames_and_ids_of_regions_stay) {
 }
 
 TEST_F(CudaVisionTrack, types_are_tracked_apart) {
-  TrackHarness track("min-hits=0");
+  TrackHarness track("method=sort min-hits=0");
   EXPECT_EQ(track.track({{10, 10, 20, 20}}, "person")[0]->id, 1u);
   EXPECT_EQ(track.track({{10, 10, 20, 20}}, "car")[0]->id, 2u);
   EXPECT_EQ(track.track({{11, 10, 20, 20}}, "person")[0]->id, 1u);
-  TrackHarness people("min-hits=0 type=person");
+  TrackHarness people("method=sort min-hits=0 type=person");
   EXPECT_FALSE(people.track({{10, 10, 20, 20}}, "car")[0]);
   EXPECT_EQ(people.track({{10, 10, 20, 20}}, "person")[0]->id, 1u);
 }
 
 TEST_F(CudaVisionTrack, boxes_without_an_area_have_no_identity) {
-  TrackHarness track("min-hits=0");
+  TrackHarness track("method=sort min-hits=0");
   for (int i = 0; i < 2; ++i) {
     const auto estimates = track.track({{10, 10, 0, 20}, {30, 10, 20, 20}, {5, 5, 20, 0}});
     EXPECT_FALSE(estimates[0]);
@@ -521,7 +521,7 @@ TEST_F(CudaVisionTrack, boxes_without_an_area_have_no_identity) {
 
 // Others may have attached a type that nobody knows, sides as long as they can be, and parameters that are none.
 TEST_F(CudaVisionTrack, boxes_of_others_may_be_anything) {
-  TrackHarness track("min-hits=0");
+  TrackHarness track("method=sort min-hits=0");
   for (int i = 0; i < 3; ++i) {
     Owned<GstBuffer> buffer = track_picture().buffer();
     for (const guint value : {guint{0}, guint{G_MAXINT}, guint{G_MAXUINT}})
@@ -538,7 +538,7 @@ TEST_F(CudaVisionTrack, boxes_of_others_may_be_anything) {
 
 // This holds even with iou-threshold=0, which lets a box overlap a prediction as little as it wants.
 TEST_F(CudaVisionTrack, boxes_that_share_nothing_belong_to_different_tracks) {
-  TrackHarness track("min-hits=0 iou-threshold=0");
+  TrackHarness track("method=sort min-hits=0 iou-threshold=0");
   EXPECT_EQ(track.track({{10, 10, 20, 20}}, "person")[0]->id, 1u);
   EXPECT_EQ(track.track({{10, 10, 20, 20}}, "car")[0]->id, 2u);
   EXPECT_EQ(track.track({{90, 90, 20, 20}}, "person")[0]->id, 3u);
@@ -548,18 +548,18 @@ TEST_F(CudaVisionTrack, boxes_that_share_nothing_belong_to_different_tracks) {
 // An overlap of exactly the threshold is enough for a track without a better box, but no rival of a greater overlap,
 // even if both tracks together would then overlap more.
 TEST_F(CudaVisionTrack, overlap_of_exactly_the_threshold_is_no_rival_of_a_greater_one) {
-  TrackHarness track("min-hits=0 iou-threshold=0.5");
+  TrackHarness track("method=sort min-hits=0 iou-threshold=0.5");
   track.track({{0, 0, 10, 10}, {0, 7, 10, 10}});
   const std::vector<std::optional<Estimate>> found = track.track({{0, 3, 10, 10}, {0, 0, 10, 5}});
   EXPECT_EQ(found[0]->id, 1u);
   EXPECT_EQ(found[1]->id, 3u);
-  TrackHarness single("min-hits=0 iou-threshold=0.5");
+  TrackHarness single("method=sort min-hits=0 iou-threshold=0.5");
   single.track({{0, 0, 10, 10}});
   EXPECT_EQ(single.track({{0, 0, 10, 5}})[0]->id, 1u);
 }
 
 TEST_F(CudaVisionTrack, regions_without_a_type_are_not_of_an_unknown_type) {
-  TrackHarness track("min-hits=0 type=a-type-that-nobody-uses");
+  TrackHarness track("method=sort min-hits=0 type=a-type-that-nobody-uses");
   Owned<GstBuffer> buffer = track_picture().buffer();
   gst_buffer_add_video_region_of_interest_meta_id(buffer.get(), 0, 5, 6, 7, 8);
   const Owned<GstBuffer> out = track.exchange(std::move(buffer));
@@ -568,7 +568,7 @@ TEST_F(CudaVisionTrack, regions_without_a_type_are_not_of_an_unknown_type) {
 
 // Detectors skip frames that are marked as gaps.
 TEST_F(CudaVisionTrack, gaps_are_no_frames_without_boxes) {
-  TrackHarness track("max-age=1");
+  TrackHarness track("method=sort max-age=1");
   const std::vector<Box> box{{10, 10, 20, 20}};
   for (int i = 0; i < 6; ++i) {
     EXPECT_EQ(track.track(box)[0]->id, 1u);
@@ -582,7 +582,7 @@ TEST_F(CudaVisionTrack, gaps_are_no_frames_without_boxes) {
 
 #if CUDAVISION_HAVE_ANALYTICS
 TEST_F(CudaVisionTrack, detections_are_related_to_the_track_of_their_region) {
-  TrackHarness track("min-hits=0");
+  TrackHarness track("method=sort min-hits=0");
   Owned<GstBuffer> buffer = track_picture().buffer();
   add_region(buffer.get(), {5, 6, 7, 8}, "person");
   GstAnalyticsRelationMeta *relations = gst_buffer_add_analytics_relation_meta(buffer.get());
@@ -613,7 +613,7 @@ TEST_F(CudaVisionTrack, detections_are_related_to_the_track_of_their_region) {
 // --- what ends all tracks ---
 
 TEST_F(CudaVisionTrack, flush_jump_and_other_caps_end_all_tracks) {
-  TrackHarness track("min-hits=0");
+  TrackHarness track("method=sort min-hits=0");
   const std::vector<Box> box{{10, 10, 20, 20}};
   guint64 id = 0;
   const auto next_is = [&](bool is_new) {
@@ -679,7 +679,7 @@ TEST_F(CudaVisionTrack, properties_have_their_defaults) {
   const Owned<GstElement> track = parse("cudavisiontrack");
   EXPECT_EQ(real(track.get(), "iou-threshold"), 0.3);
   EXPECT_EQ(integer(track.get(), "min-hits"), 3);
-  EXPECT_EQ(integer(track.get(), "max-age"), 30);
+  EXPECT_EQ(integer(track.get(), "max-age"), -1);
 }
 
 }  // namespace

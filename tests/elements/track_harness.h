@@ -22,6 +22,15 @@ struct Estimate {
   Box box;
 };
 
+// A test for each method of cudavisiontrack.
+class TrackMethodTest : public ElementTest, public testing::WithParamInterface<std::string> {
+ protected:
+  bool is_sort() const { return GetParam() == "sort"; }
+  std::string with_method(const std::string &properties) const {
+    return "method=" + GetParam() + ' ' + properties;
+  }
+};
+
 // 64x48 pixels.
 const VideoFrame &track_picture();
 
