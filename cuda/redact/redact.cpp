@@ -69,6 +69,7 @@ Status check(const Frame &frame, const RedactTargets &targets, const RedactParam
   CUDAVISION_TRY(validate(params));
   CUDAVISION_TRY(check_size("frame", frame.size(), made_for));
   if (map.data != nullptr) CUDAVISION_TRY(check_size("map", map.size(), made_for));
+  if (targets.always.data != nullptr) CUDAVISION_TRY(check_size("always", targets.always.size(), made_for));
   CUDAVISION_TRY(check_range("the number of boxes", targets.box_count, 0, kMostRedactBoxes));
   CUDAVISION_TRY(check_range("the number of masks", targets.mask_count, 0, kMostRedactMasks));
   for (int i = 0; i < targets.box_count; ++i) {
@@ -90,7 +91,8 @@ class RedactSteps final : public Redact {
   Status run(const Frame &frame, const RedactTargets &targets, const RedactParams &params,
              ImageView<std::uint8_t> map) override {
     CUDAVISION_TRY(check(frame, targets, params, map, size_));
-    const bool hides = targets.box_count > 0 || targets.mask_count > 0 || params.inverse;
+    const bool has_others = targets.mask_count > 0 || targets.always.data != nullptr || params.inverse;
+    const bool hides = targets.box_count > 0 || has_others;
     if (!hides && map.data == nullptr) return {};
     Task task;
     task.frame = frame;
@@ -98,13 +100,14 @@ class RedactSteps final : public Redact {
     task.ellipse = params.shape == RedactShape::ellipse;
     task.inverse = params.inverse;
     task.fields = targets.fields;
+    task.always = targets.always;
     task.mode = params.mode;
     task.color = params.color;
     task.map = map;
     if (map.data == nullptr && params.inverse && execution_.backend == Backend::cpu)
       CUDAVISION_TRY(fit_pixels(&map_, &task.map));
     int cell_count = 0, most_cells = 0;
-    CUDAVISION_TRY(send_boxes(targets, params, &task, &cell_count, &most_cells));
+    CUDAVISION_TRY(send_boxes(targets, params, has_others, &task, &cell_count, &most_cells));
     if (targets.mask_count > 0) CUDAVISION_TRY(place_masks(targets, params.dilation, &task));
     if (hides && params.mode == RedactMode::pixelate && cell_count > 0)
       CUDAVISION_TRY(find_means(cell_count, most_cells, &task));
@@ -128,8 +131,9 @@ class RedactSteps final : public Redact {
     return {};
   }
 
-  Status send_boxes(const RedactTargets &targets, const RedactParams &params, Task *task, int *cell_count,
-                    int *most_cells) {
+  // has_others: pixels may also be hidden by the cells of the whole frame.
+  Status send_boxes(const RedactTargets &targets, const RedactParams &params, bool has_others, Task *task,
+                    int *cell_count, int *most_cells) {
     const std::size_t count = static_cast<std::size_t>(targets.box_count) + 1, bytes = count * sizeof(Box);
     if (boxes_.size() < bytes) {
       CUDAVISION_TRY(fit(std::max(bytes, 16 * sizeof(Box)), &boxes_));
@@ -139,7 +143,7 @@ class RedactSteps final : public Redact {
     boxes[0] = box_of({0, 0, size_.width, size_.height}, 0, *task);
     for (std::size_t i = 1; i < count; ++i) boxes[i] = box_of(targets.boxes[i - 1], params.dilation, *task);
     if (params.mode == RedactMode::pixelate)
-      for (std::size_t i = targets.mask_count > 0 || params.inverse ? 0 : 1; i < count; ++i) {
+      for (std::size_t i = has_others ? 0 : 1; i < count; ++i) {
         divide(params.cells, *task, cell_count, &boxes[i]);
         *most_cells = std::max(*most_cells, boxes[i].columns * boxes[i].rows);
       }

@@ -57,7 +57,9 @@ struct RedactTargets {
   const RedactMask *masks = nullptr;  // the structs are in host memory
   int mask_count = 0;                 // at most kMostRedactMasks
   Region limit;                       // see run(); width 0: no limit
-  bool fields = false;                // the rows of the frame belong to two fields in turn, or may do so
+  // A byte a pixel in the backend's memory, or no data: pixels whose byte is not 0 are hidden whatever else selects.
+  ImageView<const std::uint8_t> always = {};
+  bool fields = false;  // the rows of the frame belong to two fields in turn, or may do so
 };
 
 // Works on frames of one size. Not thread-safe: use one instance per stream.
@@ -67,20 +69,21 @@ class Redact {
 
   // Hides pixels of the frame. A pixel is selected if it lies in the limit, and in a box or a mask that has grown by
   // `dilation` (RedactShape::ellipse: in the ellipse that touches the four sides of the grown box). Selected pixels are
-  // hidden or, with `inverse`, the pixels in the limit that are not selected. Pixels that share a chroma sample with a
-  // hidden pixel are hidden, too, even outside the limit; with `fields`, rows of 4:2:0 share chroma with the next row
-  // but one, so that four rows are hidden together. All samples of hidden pixels are replaced; no other byte of the
-  // frame changes. Where boxes overlap, the last one counts.
+  // hidden or, with `inverse`, the pixels in the limit that are not selected; and those of `always`. Pixels that share
+  // a chroma sample with a hidden pixel are hidden, too, even outside the limit; with `fields`, rows of 4:2:0 share
+  // chroma with the next row but one, so that four rows are hidden together. All samples of hidden pixels are replaced;
+  // no other byte of the frame changes. Where boxes overlap, the last one counts.
   // pixelate: the box, rounded outwards to whole chroma samples and clipped to the frame, is divided into square cells
   // from its upper left corner on. Their side is the shortest with which at most `cells` cells lie along the longer
   // side of the box, but at least kLeastCellSide pixels, and a whole number of chroma samples. Hidden pixels get the
-  // mean of their cell, rounded to nearest, half to even, as by cv::resize with INTER_AREA. Masks and `inverse` use the
-  // cells of a box that is the whole frame.
+  // mean of their cell, rounded to nearest, half to even, as by cv::resize with INTER_AREA. Masks, `always` and
+  // `inverse` use the cells of a box that is the whole frame.
   // blur: hidden pixels get the samples of smoothed components. Each component is smoothed as a whole, as by
   // cv::GaussianBlur, with a standard deviation of `strength` samples (also if it is subsampled) or, if that is 0, of
   // two cells: twice the longer side of the largest box (as for pixelate; with `inverse` or without boxes: of the
-  // frame) divided by `cells`, but at least 1. If that is more than GaussianRanges::sigma.most, the means of squares of n x n samples are
-  // smoothed with an n-th of it, for the smallest possible n, and all samples of a square get its smoothed mean.
+  // frame) divided by `cells`, but at least 1. If that is more than GaussianRanges::sigma.most, the means of squares of
+  // n x n samples are smoothed with an n-th of it, for the smallest possible n, and all samples of a square get its
+  // smoothed mean.
   // map: height x width bytes in the backend's memory, or no data: set to 255 where a pixel is hidden, to 0 elsewhere.
   // CUDA: enqueues the copy of the boxes, and one kernel; for pixelate one more; for blur the kernels of the Gaussians,
   // and one more for each component that is not a plane; for masks one more, and three more with dilation. The stream

@@ -80,10 +80,14 @@ class Rows {
       if (all.first <= all.last)
         hidden.hide(all.first / step_x_, all.last / step_x_, [&](int cell) { hide_cell(i, cell * step_x_); });
     }
-    if (task_.mask.data != nullptr)
-      hidden.hide(0, (task_.frame.width - 1) / step_x_, [&](int cell) {
-        if (is_set(task_.mask, cell * step_x_, task_.limit)) hide_cell(0, cell * step_x_);
-      });
+    if (task_.mask.data == nullptr && task_.always.data == nullptr) return;
+    const Region frame{0, 0, task_.frame.width, task_.frame.height};
+    hidden.hide(0, (task_.frame.width - 1) / step_x_, [&](int cell) {
+      const int x = cell * step_x_;
+      if ((task_.mask.data != nullptr && is_set(task_.mask, x, task_.limit)) ||
+          (task_.always.data != nullptr && is_set(task_.always, x, frame)))
+        hide_cell(0, x);
+    });
   }
 
   // Hides the pixels that are not selected (`inverse`). The map first holds the selected pixels, then the others.
@@ -100,6 +104,8 @@ class Rows {
       const bool is_limited = y < limit.y || y >= limit.y + limit.height;
       for (int x = 0; x < task_.frame.width; ++x)
         row[x] = is_limited || x < limit.x || x >= limit.x + limit.width || row[x] != 0 ? 0 : 255;
+      for (int x = 0; task_.always.data != nullptr && x < task_.frame.width; ++x)
+        row[x] |= task_.always.row(y)[x];
     }
     for (int x = 0; x < task_.frame.width; x += step_x_)
       if (is_set(task_.map, x, {0, 0, task_.frame.width, task_.frame.height})) hide_cell(0, x);

@@ -23,8 +23,9 @@ struct Task {
   Frame frame;
   const Box *boxes = nullptr;
   int box_count = 0;
-  ImageView<const std::uint8_t> mask;  // of the frame's size; no data: no mask
-  Region limit;                        // within the frame
+  ImageView<const std::uint8_t> mask;    // of the frame's size; no data: no mask
+  ImageView<const std::uint8_t> always;  // as `mask`, but the limit and `inverse` do not matter
+  Region limit;                          // within the frame
   bool ellipse = false, inverse = false, fields = false;
   RedactMode mode = RedactMode::fill;
   Color color;
@@ -82,8 +83,8 @@ CUDAVISION_HOST_DEVICE inline int selected_by(const Task &task, int x, int y) {
 
 // Returns the index of the box that hides the pixel, or kVisible. selected: the result of selected_by().
 CUDAVISION_HOST_DEVICE inline int hidden_by(const Task &task, int selected, int x, int y) {
-  if (!task.inverse) return selected;
-  return selected == kVisible && contains(task.limit, x, y) ? 0 : kVisible;
+  const int by = !task.inverse ? selected : selected == kVisible && contains(task.limit, x, y) ? 0 : kVisible;
+  return by == kVisible && task.always.data != nullptr && task.always.row(y)[x] != 0 ? 0 : by;
 }
 
 // Returns the mean of `count` samples, whose sum is `sum`.

@@ -18,7 +18,7 @@
  * |[
  * gst-launch-1.0 filesrc location=street.mp4 ! decodebin ! videoconvert ! cudabgsub scale=1/2 display=false \
  *   ! cudahog model=people roi-type=motion display=false ! cudavisiontrack type=person \
- *   ! cudavisionredact look-back-time=1000000000 dilate=12 ! videoconvert ! autovideosink
+ *   ! cudavisionredact look-back-time=1000000000 dilate=10 ! videoconvert ! autovideosink
  * ]|
  *
  * Since: 0.3
@@ -79,6 +79,10 @@ std::vector<Property<RedactSettings>> look_properties() {
       enum_property<S>({"shape", "Shape", "The part of a box that is hidden"}, shape_type(), &S::shape),
       integer_property<S>({"dilate", "Dilate", "Grow boxes and masks by this many pixels in every direction"},
                           &S::dilation, R::dilation, kControllable),
+      string_property<S>(
+          {"always", "Always",
+           "Polygons that are hidden in every frame, in fractions of it: x,y x,y x,y; x,y x,y x,y"},
+          &S::always),
       boolean_property<S>({"inverse", "Inverse", "Hide everything but the boxes and masks"}, &S::inverse),
       boolean_property<S>({"masks", "Masks", "Hide the pixels of motion masks and segmentations, too"},
                           &S::masks)};

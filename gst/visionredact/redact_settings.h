@@ -9,6 +9,7 @@
 
 #include "cuda/redact/redact.h"
 #include "gst/base/style/color_text.h"
+#include "gst/visionredact/hidden_polygons.h"
 
 namespace cudavision {
 
@@ -16,7 +17,7 @@ enum class OnSilence { hide_all, pass };
 
 // RedactParams::color is not used: VisionRedactOperation computes it from fill_color for the format of the frame.
 struct RedactSettings : RedactParams {
-  std::optional<std::string> type;
+  std::optional<std::string> type, always;
   ColorText fill_color = "black";
   double hold = 1, timeout = 2;  // seconds
   guint64 look_back_time = 0;    // nanoseconds
@@ -31,6 +32,7 @@ struct RedactSettings : RedactParams {
 
 inline Status validate(const RedactSettings &settings) {
   CUDAVISION_TRY(validate_color("color", settings.fill_color));
+  CUDAVISION_TRY(validate_polygons(settings.always));
   return validate(static_cast<const RedactParams &>(settings));
 }
 

@@ -25,12 +25,14 @@ Status VisionRedactOperation::run(const Job &job) {
   if (settings_.masks && !whole_) CUDAVISION_TRY(masks_.read(job, settings_, &frame_masks_, &readable));
   whole_ = whole_ || !readable;
   if (job.is_copy) CUDAVISION_TRY(make_map(job));
+  ImageView<const std::uint8_t> always;
+  if (!whole_) CUDAVISION_TRY(polygons_.draw(job.execution, job.frame.size(), settings_.always, &always));
   RedactParams params = settings_;
   params.color = color_of(settings_.fill_color.argb(), *job.info);
   if (!whole_)
     return redact_->run(job.frame,
                         {hidden.boxes.data(), static_cast<int>(hidden.boxes.size()), frame_masks_.data(),
-                         static_cast<int>(frame_masks_.size()), job.region,
+                         static_cast<int>(frame_masks_.size()), job.region, always,
                          job.info->interlace_mode != GST_VIDEO_INTERLACE_MODE_PROGRESSIVE},
                         params, map_view_);
   RedactParams filled;

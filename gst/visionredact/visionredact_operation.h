@@ -50,6 +50,7 @@ class VisionRedactOperation final : public ElementOperation<RedactSettings> {
   RedactState &redact_state_;
   std::unique_ptr<Redact> redact_;
   FrameMasks masks_;
+  HiddenPolygons polygons_;
   std::vector<RedactMask> frame_masks_;
   std::vector<AttachedBox> boxes_;
   AwaitedType awaited_;

@@ -299,6 +299,42 @@ TEST_F(CudaVisionRedact, frames_held_while_type_inverse_or_shape_change_are_hidd
   }
 }
 
+TEST_F(CudaVisionRedact, polygons_are_hidden_in_every_frame) {
+  const std::string triangle =
+      "always=\"0.25,0.25 0.75,0.25 0.25,0.75; 0.9,0 1,0 1,0.5 0.9,0.5\" on-silence=pass ";
+  for (const char *others : {"", "inverse=true", "type=face masks=false", "roi-width=8 roi-height=8",
+                             "mode=pixelate", "mode=blur"}) {
+    Stream stream(triangle + others, VideoFrame("GRAY8", {64, 48}, 3));
+    const bool is_inverse = std::string(others) == "inverse=true";
+    const Owned<GstBuffer> out =
+        stream.exchange(stream.frame(is_inverse ? std::vector<Box>{{0, 0, 64, 48}} : std::vector<Box>{}));
+    VideoFrame frame = stream.picture();
+    frame.bytes() = bytes_of(out.get());
+    int hidden = 0;
+    for (int y = 0; y < 48; ++y)
+      for (int x = 0; x < 64; ++x) {
+        const double u = (x + 0.5) / 64, v = (y + 0.5) / 48;
+        const bool is_in = (u >= 0.25 && v >= 0.25 && u + v < 1) || (u >= 0.9 && v < 0.5);
+        const bool is_same = frame.sample(0, x, y) == stream.picture().sample(0, x, y);
+        if (!is_in) {
+          ASSERT_TRUE(is_same) << others << " " << x << " " << y;
+        }
+        hidden += is_in && !is_same ? 1 : 0;
+      }
+    EXPECT_GE(hidden, 500) << others;  // of 528; some pixels already have the value that hides them
+  }
+}
+
+TEST_F(CudaVisionRedact, polygons_that_cannot_be_read_are_refused) {
+  for (const char *text :
+       {"0.1,0.1 0.5,0.5", "0.1,0.1 0.5,0.5 0.9", "0.1,0.1 0.5,0.5 1.5,0", "0,0 1,0 1,x", "all"}) {
+    Harness harness("cudavisionredact");
+    g_object_set(harness.element(), "always", text, nullptr);
+    EXPECT_EQ(gst_element_set_state(harness.element(), GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
+    EXPECT_EQ(gst_element_set_state(harness.element(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE) << text;
+  }
+}
+
 // --- an object that is not found any more ---
 
 TEST_F(CudaVisionRedact, lost_object_stays_hidden_where_it_was_for_the_hold_time) {

@@ -24,6 +24,7 @@ struct HostTargets {
   std::vector<HostMask> masks;
   Region limit;
   bool fields = false;
+  Picture always = {};  // of the frame's size, or empty
 };
 
 class RedactDefinition {
@@ -104,6 +105,7 @@ class RedactDefinition {
         if (!is_in_frame(px, py)) continue;
         const int selected = selected_by(px, py);
         by = std::max(by, !params_.inverse ? selected : selected >= 0 || is_limited(px, py) ? -1 : 0);
+        if (targets_.always.width() > 0 && targets_.always.at(px, py) != 0) by = std::max(by, 0);
       }
     return by;
   }

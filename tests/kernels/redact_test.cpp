@@ -5,6 +5,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include <memory>
+#include <optional>
 
 #include "tests/kernels/redact_definition.h"
 #include "tests/support/backends.h"
@@ -45,11 +46,13 @@ class RedactTest : public BackendTest {
       images.push_back(std::make_unique<TestImage<std::uint8_t>>(execution(), mask.bytes, kMisaligned));
       masks.push_back({images.back()->view(), mask.x, mask.y, mask.step});
     }
-    const Status status =
-        redact_->run(frame.frame(),
-                     {targets.boxes.data(), static_cast<int>(targets.boxes.size()), masks.data(),
-                      static_cast<int>(masks.size()), targets.limit, targets.fields},
-                     params, map);
+    std::optional<TestImage<std::uint8_t>> always;
+    if (targets.always.width() > 0) always.emplace(execution(), targets.always, kMisaligned);
+    const Status status = redact_->run(frame.frame(),
+                                       {targets.boxes.data(), static_cast<int>(targets.boxes.size()),
+                                        masks.data(), static_cast<int>(masks.size()), targets.limit,
+                                        always ? always->view() : ImageView<std::uint8_t>(), targets.fields},
+                                       params, map);
     (void)frame.download();  // waits, because the masks are freed here
     return status;
   }
@@ -89,6 +92,7 @@ TEST_P(RedactTest, every_mode_in_every_format_equals_the_definition) {
                           {}};
       if (seed % 3 == 0) targets.limit = {3, 5, 27, 31};
       targets.fields = seed % 4 == 0;
+      if (seed % 5 < 2) targets.always = sparse(size, seed + 11);
       SCOPED_TRACE(testing::Message()
                    << format << " seed " << seed << " mode " << static_cast<int>(params.mode));
       check(pixels, targets, params, kPlacements[seed % 5]);
