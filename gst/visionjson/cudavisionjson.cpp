@@ -30,8 +30,8 @@
  *   `width`, `height` (pixels), `confidence`, `tracking-id` if a tracker set one, and `classes`, a list of `class`
  *   and `confidence`; missing if there are none
  * * `classifications`: a list of `class` and `confidence` of the whole frame; missing if there are none
- * * `events` and `zones`: lists of what #element-cudavisionzones has found in this frame, and of its counters; missing
- *   if there is no such element
+ * * `events`, `zones` and `tracks`: lists of what #element-cudavisionzones has found in this frame, of its counters,
+ *   and of places on the ground; missing if there is no such element, and `tracks` if no place is known
  * * `tensors`: a list of `id`, `dims` (outermost first) and `type` (u8, u16, u32, i32 or f32). With
  *   `tensor-data=summary` each tensor also has the `min`, `max`, `sum` and `mean` of all numbers, with
  *   `tensor-data=full` the numbers themselves as `data`, flat and in row-major order

@@ -164,9 +164,11 @@ void append_tensors(std::string *text, GstBuffer *buffer, TensorStyle *style, co
 }
 
 // Appends the member `list` if a meta of cudavisionzones is attached: the joined lists of this name of all such metas.
+// Empty lists of tracks are left out.
 void append_zones(std::string *text, GstBuffer *buffer, const char *list, const StopFlag &stop) {
   bool begun = false;
   for_each_zones(buffer, [&](const GstStructure &zones) {
+    if (std::string_view(list) == "tracks" && count_in(zones, list) == 0) return;
     if (!std::exchange(begun, true)) text->append(",\"").append(list).append("\":[");
     for (guint i = 0; i < count_in(zones, list) && !stop.requested(); ++i)
       if (const GstStructure *item = item_in(zones, list, i); item != nullptr)
@@ -201,6 +203,7 @@ const char *append_frame(std::string *text, const FrameFacts &facts, GstBuffer *
   append_analytics(text, buffer, stop);
   append_zones(text, buffer, "events", stop);
   append_zones(text, buffer, "zones", stop);
+  append_zones(text, buffer, "tracks", stop);
   append_tensors(text, buffer, style, stop, &unreadable);
   text->append("}\n");
   return unreadable;

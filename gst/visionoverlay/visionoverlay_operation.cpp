@@ -199,8 +199,20 @@ void VisionOverlayOperation::add_boxes(const Job &job) {
         Primitive::Kind::rectangle, line_width(job), color_of(color_of_box(box.track_id), *job.info),
         clamped(box.x), clamped(box.y), clamped(box.x + box.width - 1), clamped(box.y + box.height - 1)));
   if (!settings_.labels) return;
+  speeds_ = speeds_in(job.buffer);
   for (const AttachedBox &box : boxes_)
     if (!job.execution.stop->requested()) add_label(box, job);
+}
+
+// The id of the box's track and its speed on the ground, as far as they are known. is_alone: nothing is in front of it.
+std::string VisionOverlayOperation::end_of_label(const AttachedBox &box, bool is_alone) const {
+  if (!box.track_id) return {};
+  const std::string id = (is_alone ? "#" : " #") + std::to_string(*box.track_id);
+  const auto speed = speeds_.find(*box.track_id);
+  if (speed == speeds_.end()) return id;
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  return id + ' ' + g_ascii_formatd(text, sizeof text, "%.1f", std::clamp(speed->second, 0.0, 9999.0)) +
+         " m/s";
 }
 
 // Draws the label of a box, or its type if it has none, then the id of the track and the score, as far as they are
@@ -210,7 +222,7 @@ void VisionOverlayOperation::add_label(const AttachedBox &box, const Job &job) {
   const bool has_label = box.label != nullptr && *box.label != '\0';
   const char *type = has_label ? box.label : text_of(box.type);
   const std::string whole = drawable(type != nullptr ? type : "");
-  const std::string id = box.track_id ? (whole.empty() ? "#" : " #") + std::to_string(*box.track_id) : "";
+  const std::string id = end_of_label(box, whole.empty());
   const std::string text = whole.substr(0, LabelText::kMost - id.size()) + id;
   const bool has_score = std::isfinite(box.score);
   if (text.empty() && !has_score) return;

@@ -2,8 +2,10 @@
 // The operation of cudavisionoverlay: makes primitives of a frame's metas on the host and draws them.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "cuda/common/memory_budget.h"
@@ -43,6 +45,7 @@ class VisionOverlayOperation final : public ElementOperation<VisionOverlaySettin
   void take_shown_boxes(const Job &job);
   void add_label(const AttachedBox &box, const Job &job);
   LabelStyle style_of_labels(guint32 argb, const Job &job) const;
+  std::string end_of_label(const AttachedBox &box, bool is_alone) const;
   guint32 color_of_box(std::optional<guint64> track) const;
   bool warn_of_too_many();
   void warn_of_unreadable();
@@ -51,7 +54,8 @@ class VisionOverlayOperation final : public ElementOperation<VisionOverlaySettin
   std::unique_ptr<Canvas> canvas_;
   Palette hues_;
   AwaitedResults awaited_;
-  std::vector<AttachedBox> boxes_;  // the boxes that are drawn
+  std::vector<AttachedBox> boxes_;    // the boxes that are drawn
+  std::map<guint64, double> speeds_;  // see speeds_in()
   ShownTypes shown_;
   AwaitedType awaited_type_;
   Trails trails_;

@@ -14,7 +14,7 @@ namespace {
 
 // The coordinates of metas may have any value. Up to this one, lines stay within the coordinates of primitives.
 constexpr double kFarthest = 28000;
-constexpr std::size_t kMostFlashes = 1024;
+constexpr std::size_t kMostFlashes = 1024, kMostSpeeds = 2048;
 constexpr int kWider = 3;  // lines that flash are this many times as wide
 
 struct Pixel {
@@ -145,6 +145,17 @@ void ZoneFlashes::take(GstBuffer *buffer) {
       if (const GstStructure *event = item_in(zones, "events", i); event != nullptr)
         since_[text_in(*event, "name")] = now;
   });
+}
+
+std::map<guint64, double> speeds_in(GstBuffer *buffer) {
+  std::map<guint64, double> speeds;
+  for_each_zones(buffer, [&](const GstStructure &zones) {
+    for (guint i = 0; i < count_in(zones, "tracks") && speeds.size() < kMostSpeeds; ++i)
+      if (const GstStructure *track = item_in(zones, "tracks", i);
+          track != nullptr && gst_structure_has_field(track, "speed"))
+        speeds[whole_in(track, "id")] = real_in(track, "speed");
+  });
+  return speeds;
 }
 
 bool add_zone_shapes(GstBuffer *buffer, const ZoneStyle &style, Size frame, const ZoneFlashes &flashes,

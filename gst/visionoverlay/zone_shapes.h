@@ -33,6 +33,9 @@ struct ZoneStyle {
   LabelPlacer *placer = nullptr;  // of the frame
 };
 
+// The speeds on the ground that cudavisionzones tells of the frame's tracks, in metres a second, by the ids.
+std::map<guint64, double> speeds_in(GstBuffer *buffer);
+
 // Appends the frame's lines and zones as long as there are at most `most` primitives. Returns false if some do not fit.
 bool add_zone_shapes(GstBuffer *buffer, const ZoneStyle &style, Size frame, const ZoneFlashes &flashes,
                      std::size_t most, Array<Primitive> *primitives);

@@ -18,7 +18,8 @@
  * `leave`, `dwell` and `crowd` have `duration` (guint64, nanoseconds); `crowd` has `count` (guint64).
  *
  * Each frame gets a #GstCustomMeta `GstCudaVisionZonesMeta`. Its structure has the lists `events`, `zones` (the
- * counters) and `shapes`. #element-cudavisionjson writes the first two, #element-cudavisionoverlay draws all.
+ * counters), `shapes` and, with `metres`, `tracks`: their places and speeds on the ground. #element-cudavisionjson
+ * writes all but `shapes`, #element-cudavisionoverlay draws shapes, counters and speeds.
  *
  * ## Example launch line
  * |[
@@ -252,8 +253,7 @@ GstFlowReturn take_frame(GstCudaVisionZones *zones, GstBuffer *buffer) {
               "A frame has more events than can be told: they are counted, but some are not told");
   const std::size_t count = std::min(events.size(), kMostEvents);
   const FrameTime time{state->now, running_time};
-  if (!attach_zone_results(buffer, state->counter.rules(), events, count, state->size, time))
-    throw std::bad_alloc();
+  if (!attach_zone_results(buffer, state->counter, events, count, state->size, time)) throw std::bad_alloc();
   post_events(zones, events, count, time);
   if (state->now - state->saved >= kSaveTime) save(zones);
   return GST_FLOW_OK;

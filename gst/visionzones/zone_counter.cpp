@@ -115,6 +115,12 @@ void ZoneCounter::follow(const ZonePlan &plan, Size size) {
   rules_ = std::move(rules);
   number_anchors();
   plan_ = plan;
+  ground_.reset();
+  if (!plan.ground) return;
+  Corners picture = plan.ground->picture;
+  if (plan.is_fraction)
+    for (GroundPoint &corner : picture) corner.x *= size.width, corner.y *= size.height;
+  if (is_quadrilateral(picture)) ground_.emplace(picture, plan.ground->places);
 }
 
 void ZoneCounter::restore(std::vector<ZoneCounts> counts) {
@@ -176,6 +182,13 @@ void ZoneCounter::end_lost_tracks() {
   std::erase_if(tracks_, [this](const auto &entry) { return is_lost(entry.second); });
 }
 
+std::vector<std::pair<guint64, GroundWay>> ZoneCounter::ways() const {
+  std::vector<std::pair<guint64, GroundWay>> ways;
+  for (const auto &[id, track] : tracks_)
+    if (track.last_seen == now_ && track.way.is_known()) ways.emplace_back(id, track.way);
+  return ways;
+}
+
 void ZoneCounter::find_anchors(const CountedBox &box, std::vector<FixedPoint> *anchors) const {
   anchors->clear();
   for (const PlannedPoint &anchor : anchors_)
@@ -201,6 +214,9 @@ void ZoneCounter::take(const CountedBox &box) {
   before_.assign(track.anchors.begin(), track.anchors.end());
   find_anchors(box, &track.anchors);
   track.box = box, track.last_seen = now_;
+  const GroundPoint feet{box.x + box.width / 2, box.y + box.height};
+  if (const auto on_ground = ground_ ? ground_->place_of(feet) : std::nullopt)
+    track.way.add(*on_ground, now_);
   Step step{box.id, {}, {}, {fixed_point(box.x, box.y), fixed_point(box.x + box.width, box.y + box.height)}};
   for (std::size_t i = 0; i < rules_.size(); ++i) {
     step.before = before_[rules_[i].anchor], step.after = track.anchors[rules_[i].anchor];
@@ -316,6 +332,7 @@ void ZoneCounter::add_event(ZoneEvent::Kind kind, std::size_t rule, guint64 id, 
                      .id = id,
                      .type = track.box.type,
                      .direction = direction,
+                     .way = track.way,
                      .moment = moment,
                      .duration = duration});
 }

@@ -14,7 +14,9 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cuda/common/image.h"
@@ -45,6 +47,7 @@ struct ZoneEvent {
   guint64 id = 0;  // of the track; 0 for a crowd
   GQuark type = 0;
   Direction direction = kToRight;  // of a crossing
+  GroundWay way;                   // of the track up to this frame
   Moment moment;                   // when and where it happened: not after the frame
   GstClockTime duration = 0;       // leave, dwell: since the track entered; crowd: since the crowd began
   guint64 count = 0;               // the number of objects of a crowd
@@ -111,6 +114,8 @@ class ZoneCounter {
   const std::vector<ZoneEvent> &next(const std::vector<CountedBox> &boxes, GstClockTime now,
                                      const StopFlag &stop = StopFlag());
   const std::vector<CountedRule> &rules() const { return rules_; }
+  // The tracks with a box in the last frame whose place on the ground is known, by their ids.
+  std::vector<std::pair<guint64, GroundWay>> ways() const;
   bool has_too_many() const { return has_too_many_; }  // whether a track of the last frame was left out
 
  private:
@@ -128,6 +133,7 @@ class ZoneCounter {
     CountedBox box;                   // the last box of the track
     std::vector<FixedPoint> anchors;  // of `box`, in the order of anchors_
     GstClockTime last_seen = 0;
+    GroundWay way;
     std::vector<Stay> stays;  // one for each rule
   };
   struct Step {
@@ -153,6 +159,7 @@ class ZoneCounter {
                  GstClockTime duration = 0, Direction direction = kToRight);
 
   ZonePlan plan_;
+  std::optional<Ground> ground_;
   std::vector<CountedRule> rules_;
   std::vector<PlannedPoint> anchors_;  // the different anchors of all rules
   std::vector<FixedPoint> before_;     // the anchors of a track in the frame before

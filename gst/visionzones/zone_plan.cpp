@@ -146,13 +146,14 @@ class PlanReader {
 
   Status read() {
     Members top(json_, json_.root(), "the plan");
-    top.allow({"units", "patience", "window", "lines", "zones"});
+    top.allow({"units", "patience", "window", "metres", "lines", "zones"});
     std::string units = "pixels";
     if (top.text("units", &units) && units != "pixels" && units != "fraction")
       top.fail("units", "is neither \"pixels\" nor \"fraction\"");
     plan_->is_fraction = units == "fraction";
     top.seconds("patience", &plan_->patience);
     top.seconds("window", &plan_->window);
+    if (top.has("metres")) read_ground(&top);
     CUDAVISION_TRY(top.status());
     CUDAVISION_TRY(read_rules(&top, "lines", "a line", &PlanReader::read_line));
     CUDAVISION_TRY(read_rules(&top, "zones", "a zone", &PlanReader::read_zone));
@@ -183,6 +184,30 @@ class PlanReader {
       return {};
     });
     return status.ok() ? top->status() : status;
+  }
+
+  void read_ground(Members *top) {
+    JsonNode *node = top->find("metres");
+    if (!JSON_NODE_HOLDS_OBJECT(node))
+      return top->fail("metres", "is no object, {\"picture\": ..., \"ground\": ...}");
+    Members metres(json_, json_node_get_object(node), "'metres'");
+    metres.allow({"picture", "ground"});
+    PlannedGround ground;
+    read_corners(&metres, "picture", farthest(), &ground.picture);
+    read_corners(&metres, "ground", kFarthestPixel, &ground.places);
+    if (!metres.status().ok()) return top->fail("metres", "is wrong: " + metres.status().text());
+    plan_->ground = ground;
+  }
+
+  static void read_corners(Members *metres, const char *name, double farthest, Corners *corners) {
+    std::vector<PlannedPoint> points;
+    metres->points(name, 4, farthest, &points);
+    for (std::size_t i = 0; i < std::min<std::size_t>(points.size(), 4); ++i)
+      (*corners)[i] = {points[i].x, points[i].y};
+    if (points.size() != 4)
+      metres->fail(name, "has not four points");
+    else if (!is_quadrilateral(*corners))
+      metres->fail(name, "is no convex quadrilateral, whose points follow one another around it");
   }
 
   void read_line(Members *line, ZoneRule *rule) {

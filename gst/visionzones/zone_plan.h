@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cuda/common/status.h"
+#include "gst/visionzones/ground.h"
 
 namespace cudavision {
 
@@ -46,12 +47,18 @@ struct ZoneRule {
   bool is_line() const { return points.size() == 2; }
 };
 
+// Four points of the picture, and their places on the ground.
+struct PlannedGround {
+  Corners picture, places;
+};
+
 struct ZonePlan {
   bool is_fraction = false;                // points are fractions of the frame's width and height, not pixels
   GstClockTime patience = 3 * GST_SECOND;  // the time without a box after which a track has left
   GstClockTime window = 60 * GST_SECOND;   // the time that Tally::recent covers
-  std::vector<ZoneRule> rules;             // lines first
-  std::string checksum;                    // of the text, but for the space between its parts
+  std::optional<PlannedGround> ground;
+  std::vector<ZoneRule> rules;  // lines first
+  std::string checksum;         // of the text, but for the space between its parts
 };
 
 // Bounds of a plan, and thus of the time and the memory that a frame may take.

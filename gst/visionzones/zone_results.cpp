@@ -28,6 +28,13 @@ void set_list(GstStructure *structure, const char *field, std::size_t count,
   gst_structure_take_value(structure, field, &list);
 }
 
+void set_way(GstStructure *structure, const GroundWay &way) {
+  if (!way.is_known()) return;
+  gst_structure_set(structure, "place-x", G_TYPE_DOUBLE, way.place().x, "place-y", G_TYPE_DOUBLE,
+                    way.place().y, "way", G_TYPE_DOUBLE, way.length(), nullptr);
+  if (const auto speed = way.speed()) gst_structure_set(structure, "speed", G_TYPE_DOUBLE, *speed, nullptr);
+}
+
 GstStructure *make_tally(const char *field, const char *value, const Tally &tally) {
   return gst_structure_new("tally", field, G_TYPE_STRING, value, "total", G_TYPE_UINT64, tally.total,
                            "recent", G_TYPE_UINT64, tally.recent, nullptr);
@@ -82,6 +89,7 @@ GstStructure *make_event(const char *name, const ZoneEvent &event, const Counted
     gst_structure_set(made, "id", G_TYPE_UINT64, event.id, "type", G_TYPE_STRING, type != nullptr ? type : "",
                       "x", G_TYPE_DOUBLE, pixels(event.moment.anchor.x), "y", G_TYPE_DOUBLE,
                       pixels(event.moment.anchor.y), nullptr);
+  set_way(made, event.way);
   if (event.kind == Kind::cross)
     gst_structure_set(made, "direction", G_TYPE_STRING, rule.rule.directions[event.direction].c_str(),
                       nullptr);
@@ -93,15 +101,23 @@ GstStructure *make_event(const char *name, const ZoneEvent &event, const Counted
   return made;
 }
 
-bool attach_zone_results(GstBuffer *buffer, const std::vector<CountedRule> &rules,
-                         const std::vector<ZoneEvent> &events, std::size_t count, Size size, FrameTime time) {
+bool attach_zone_results(GstBuffer *buffer, const ZoneCounter &counter, const std::vector<ZoneEvent> &events,
+                         std::size_t count, Size size, FrameTime time) {
   GstStructure *zones = attach_zones(buffer);
   if (zones == nullptr) return false;
+  const std::vector<CountedRule> &rules = counter.rules();
   gst_structure_set(zones, "width", G_TYPE_INT, size.width, "height", G_TYPE_INT, size.height, nullptr);
   set_list(zones, "events", count,
            [&](std::size_t i) { return make_event("event", events[i], rules[events[i].rule], time); });
   set_list(zones, "zones", rules.size(), [&](std::size_t i) { return make_counters(rules[i]); });
   set_list(zones, "shapes", rules.size(), [&](std::size_t i) { return make_shape(rules[i]); });
+  const auto ways = counter.ways();
+  if (ways.empty()) return true;
+  set_list(zones, "tracks", ways.size(), [&](std::size_t i) {
+    GstStructure *track = gst_structure_new("track", "id", G_TYPE_UINT64, ways[i].first, nullptr);
+    set_way(track, ways[i].second);
+    return track;
+  });
   return true;
 }
 

@@ -17,8 +17,9 @@ struct FrameTime {
 
 // Makes the structure `name` of an event of a frame, which the caller owns.
 GstStructure *make_event(const char *name, const ZoneEvent &event, const CountedRule &rule, FrameTime time);
-// Attaches the first `count` events, the counters and the shapes to a frame. Returns false if there is no memory.
-bool attach_zone_results(GstBuffer *buffer, const std::vector<CountedRule> &rules,
-                         const std::vector<ZoneEvent> &events, std::size_t count, Size size, FrameTime time);
+// Attaches the first `count` events of the frame, the counters, the shapes and, if places on the ground are known, the
+// tracks. Returns false if there is no memory.
+bool attach_zone_results(GstBuffer *buffer, const ZoneCounter &counter, const std::vector<ZoneEvent> &events,
+                         std::size_t count, Size size, FrameTime time);
 
 }  // namespace cudavision

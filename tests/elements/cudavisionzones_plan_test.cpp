@@ -13,6 +13,7 @@ namespace {
 
 const std::string kPlan = R"({
   "units": "fraction", "patience": 2.5, "window": 10,
+  "metres": {"picture": [[0, 0.5], [1, 0.5], [1, 1], [0, 1]], "ground": [[-9, 30], [9, 30], [3, 5], [-3, 5.5]]},
   "lines": [{"name": "door", "from": [0.5, 0.25], "to": [0.5, 1], "anchor": "center",
              "types": ["person", "dog"], "directions": ["in", "out"], "hysteresis": 0.02,
              "least-stay": 0.5}],
@@ -34,6 +35,9 @@ TEST(ZonePlan, all_members_are_read) {
   EXPECT_TRUE(plan.is_fraction);
   EXPECT_EQ(plan.patience, 2500 * GST_MSECOND);
   EXPECT_EQ(plan.window, 10 * GST_SECOND);
+  ASSERT_TRUE(plan.ground);
+  EXPECT_EQ(plan.ground->picture[2].x, 1);
+  EXPECT_EQ(plan.ground->places[3].y, 5.5);
   ASSERT_EQ(plan.rules.size(), 3u);
   const ZoneRule &door = plan.rules[0], &hall = plan.rules[1], &plain = plan.rules[2];
   EXPECT_EQ(door.name, "door");
@@ -98,6 +102,16 @@ TEST(ZonePlan, bad_texts_are_refused_with_line_and_reason) {
       {"{\"lins\": []}", "line 1: 'lins' is no member of the plan"},
       {"{\n\n\"units\": \"metres\"}", R"(line 3: 'units' of the plan is neither "pixels" nor "fraction")"},
       {"{\"patience\": -1}", "line 1: 'patience' of the plan is no number from 0 to 1000000"},
+      {"{\"metres\": 7}", "line 1: 'metres' of the plan is no object"},
+      {"{\"metres\": {\n\"picture\": [[0, 0], [9, 0], [9, 9]], \"ground\": []}}",
+       "line 2: 'metres' of the plan is wrong: line 2: 'picture' of 'metres' is no list of 4 to 64 items"},
+      {"{\"metres\": {\"picture\": [[0, 0], [9, 9], [9, 0], [0, 9]], \"ground\": [[0, 0], [9, 0], [9, 9], "
+       "[0, 9]]}}",
+       "line 1: 'metres' of the plan is wrong: line 1: 'picture' of 'metres' is no convex quadrilateral, "
+       "whose points follow one another around it"},
+      {"{\"metres\": {\"picture\": [[0, 0], [9, 0], [9, 9], [0, 9]], \"ground\": [[0, 0], [1, 1], [2, 2], "
+       "[3, 3]]}}",
+       "line 1: 'metres' of the plan is wrong: line 1: 'ground' of 'metres' is no convex quadrilateral"},
       {"{\"lines\": {}}", "line 1: 'lines' of the plan is no list of 0 to 128 items"},
       {"{\"lines\": [\n7]}", "line 2: item 0 of 'lines' of the plan is no object, {...}"},
       {"{\"lines\": [\n{\"from\": [1, 2],\n\"to\": [3, 4]}\n]}",

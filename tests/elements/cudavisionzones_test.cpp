@@ -466,6 +466,48 @@ TEST_F(CudaVisionZones, json_of_events_only_has_the_numbers_of_their_frames) {
   EXPECT_EQ(gst_harness_buffers_in_queue(text.get()), 1u);
 }
 
+// A tenth of a metre for a pixel. Who walks by 2 pixels a frame walks 5 metres a second.
+constexpr const char *kMetres =
+    R"({"metres": {"picture": [[0, 0], [64, 0], [64, 48], [0, 48]], "ground": [[0, 0], [6.4, 0], [6.4, 4.8], [0, 4.8]]},
+        "lines": [{"name": "door", "from": [32, 0], "to": [32, 48], "least-stay": 0}]})";
+
+TEST_F(CudaVisionZones, places_on_the_ground_are_told_attached_and_drawn) {
+  ZonesHarness zones(kMetres);
+  JsonHarness json;
+  Harness labels("cudavisionoverlay zones=false");
+  const auto drawn = [&labels](const Owned<GstBuffer> &buffer) {
+    labels.negotiate(track_picture());
+    const Owned<GstBuffer> out = labels.exchange(Owned<GstBuffer>(gst_buffer_copy_deep(buffer.get())));
+    std::vector<std::uint8_t> bytes(gst_buffer_get_size(out.get()));
+    gst_buffer_extract(out.get(), 0, bytes.data(), bytes.size());
+    return bytes;
+  };
+  zones.at(4);
+  zones.time = 12 * 40 * GST_MSECOND;
+  zones.at(28);
+  zones.time = 25 * 40 * GST_MSECOND;
+  const Owned<GstBuffer> frame = zones.at(54);
+  ASSERT_EQ(count_in(frame, "events"), 1u);
+  const GstStructure *event = gst_value_get_structure(
+      gst_value_array_get_value(gst_structure_get_value(results_of(frame), "events"), 0));
+  for (const auto &[field, expected] :
+       {std::pair{"place-x", 5.4}, {"place-y", 2.0}, {"way", 5.0}, {"speed", 5.0}}) {
+    double value = 0;
+    EXPECT_TRUE(gst_structure_get_double(event, field, &value)) << field;
+    EXPECT_NEAR(value, expected, 1e-9) << field;
+  }
+  const std::string line = json.line_of(Owned<GstBuffer>(gst_buffer_copy(frame.get())));
+  const auto tracks = line.find("\"tracks\":[{\"id\":1,\"place-x\":5.4");
+  ASSERT_NE(tracks, std::string::npos) << line;
+  EXPECT_NE(line.find("\"speed\":5", tracks), std::string::npos) << line;
+  const std::vector<std::uint8_t> with_speed = drawn(frame);
+  Owned<GstBuffer> without(gst_buffer_copy(frame.get()));
+  gst_buffer_remove_meta(without.get(), reinterpret_cast<GstMeta *>(gst_buffer_get_custom_meta(
+                                            without.get(), "GstCudaVisionZonesMeta")));
+  EXPECT_NE(drawn(without), with_speed);
+  EXPECT_EQ(json.line_of(std::move(without)).find("tracks"), std::string::npos);
+}
+
 // Crops and rotations drop the zones, as GStreamer's elements do with metas of these tags.
 TEST_F(CudaVisionZones, scaled_frames_keep_zones_and_cropped_ones_do_not) {
   const auto shapes_behind = [](const std::string &elements) {
@@ -489,24 +531,26 @@ TEST_F(CudaVisionZones, scaled_frames_keep_zones_and_cropped_ones_do_not) {
 // A meta into which another program has written anything.
 TEST_F(CudaVisionZones, metas_of_others_are_written_and_drawn_as_far_as_they_can_be) {
   ZonesHarness zones(kDoorAndHall);
-  for (const char *text : {"x",
-                           "x, events=(int)1, zones=<1, 2.5>, shapes=<(structure)\"s\\,\\ "
-                           "points\\=\\(int\\)4\\;\">, width=(string)a",
-                           "x, shapes=<(structure)\"s\\,\\ points\\=\\(structure\\)\\<\\ \\\"p\\\\\\,\\\\\\ "
-                           "x\\\\\\=\\\\\\(double\\\\\\)1e300\\\\\\;\\\"\\ "
-                           "\\>\\;\">, width=-5, height=7"}) {
+  for (const char *text :
+       {"x", "x, tracks=(int)1", "x, tracks=<1>",
+        "x, tracks=<(structure)\"t\\,\\ id\\=\\(string\\)a\\,\\ speed\\=\\(double\\)1e300\\;\">",
+        "x, events=(int)1, zones=<1, 2.5>, shapes=<(structure)\"s\\,\\ "
+        "points\\=\\(int\\)4\\;\">, width=(string)a",
+        "x, shapes=<(structure)\"s\\,\\ points\\=\\(structure\\)\\<\\ \\\"p\\\\\\,\\\\\\ "
+        "x\\\\\\=\\\\\\(double\\\\\\)1e300\\\\\\;\\\"\\ "
+        "\\>\\;\">, width=-5, height=7"}) {
     const Owned<GstBuffer> out = zones.at(20);
     GstStructure *results = const_cast<GstStructure *>(results_of(out));
     gst_structure_remove_all_fields(results);
     GstStructure *written = gst_structure_from_string(text, nullptr);
     ASSERT_NE(written, nullptr) << text;
-    for (const char *field : {"events", "zones", "shapes", "width", "height"})
+    for (const char *field : {"events", "zones", "shapes", "tracks", "width", "height"})
       if (gst_structure_has_field(written, field))
         gst_structure_set_value(results, field, gst_structure_get_value(written, field));
     gst_structure_free(written);
     JsonHarness json;
     EXPECT_TRUE(Json(json.line_of(Owned<GstBuffer>(gst_buffer_copy(out.get())))).has("events"));
-    Harness overlay("cudavisionoverlay regions=false");
+    Harness overlay("cudavisionoverlay");
     overlay.negotiate(track_picture());
     EXPECT_NE(overlay.exchange(Owned<GstBuffer>(gst_buffer_copy_deep(out.get()))), nullptr);
   }

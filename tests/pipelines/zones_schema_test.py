@@ -104,6 +104,19 @@ class ZonesSchema(unittest.TestCase):
                     accepted += self.agree(changed(path, value, whole), f"{whole['units']} {path} = {value}")
         self.assertGreater(accepted, 200)
 
+    def test_metres_have_four_corners(self):
+        corners = [[0, 0], [2, 0], [2, 2], [0, 2]]
+        for metres, valid in ({"picture": corners, "ground": corners}, True), ({"picture": corners}, False), ({}, False), \
+                ([], False), ({"picture": corners[:3], "ground": corners}, False), \
+                ({"picture": corners + [[1, 1]], "ground": corners}, False), \
+                ({"picture": corners, "ground": corners, "more": 1}, False), \
+                ({"picture": [[0, 0], [2, 0], [2, 2], [0, "a"]], "ground": corners}, False):
+            for whole in WHOLE, FRACTIONS:
+                self.assertEqual(self.agree({**whole, "metres": metres}, metres), valid, metres)
+        large = [[5 * x, 5 * y] for x, y in corners]
+        self.assertTrue(self.agree({**FRACTIONS, "metres": {"picture": corners, "ground": large}}, "metres"))
+        self.assertFalse(self.agree({**FRACTIONS, "metres": {"picture": large, "ground": corners}}, "no fractions"))
+
     def test_something_is_counted(self):
         for zones in {}, {"lines": []}, {"lines": [], "zones": []}:
             self.assertFalse(self.agree(zones, zones), zones)

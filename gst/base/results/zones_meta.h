@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The custom meta that cudavisionzones attaches to frames. Its structure has the lists `events` and `zones`, which
-// cudavisionjson prints, and `shapes`, which cudavisionoverlay draws, in pixels of a frame of `width` x `height`. Any
-// program may attach or change such a meta, so readers must expect any content.
+// The custom meta that cudavisionzones attaches to frames. Its structure has the lists `events`, `zones` and `tracks`,
+// which cudavisionjson prints, and `shapes`, which cudavisionoverlay draws, in pixels of a frame of `width` x `height`.
+// Any program may attach or change such a meta, so readers must expect any content.
 #pragma once
 
 #include <gst/gst.h>
