@@ -9,14 +9,15 @@
  * object, whoever attached them: #GstVideoRegionOfInterestMeta and, from GStreamer 1.24 on, object detections of
  * GstAnalytics. All boxes of a track have the same type. A Kalman filter predicts where each box goes, and boxes are
  * paired with predictions by their intersection over union, with a margin, and weak boxes in a second round
- * (`method=buffered`), or as in SORT (`method=sort`; A. Bewley, Z. Ge, L. Ott, F. Ramos and B. Upcroft, "Simple Online and
- * Realtime Tracking", ICIP 2016).
+ * (`method=buffered`), or as in SORT (`method=sort`; A. Bewley, Z. Ge, L. Ott, F. Ramos and B. Upcroft, "Simple Online
+ * and Realtime Tracking", ICIP 2016).
  *
  * Each region whose track is confirmed gets the parameter `tracking`, a #GstStructure with the fields `id` (guint64,
  * from 1 on), `frames` (gint64, frame durations since the first box of the track), `x`, `y`, `width`, `height`
  * (doubles): the box as the filter estimates it, which trembles less than the detector's; and `velocity-x`,
- * `velocity-y` (doubles): that of its centre, in pixels a second. The region itself does not change, nor does its own `id`, which is unique within the frame alone. A detection is related to a tracking item of
- * GstAnalytics with the same id.
+ * `velocity-y` (doubles): that of its centre, in pixels a second. The region itself does not change, nor does its own
+ * `id`, which is unique within the frame alone. A detection is related to a tracking item of GstAnalytics with the same
+ * id.
  *
  * The filter predicts over the time that passes between frames, so that tracks go on if frames are missing. On frames
  * at which a detector has not looked, as its marks say (gst_cuda_vision_buffer_mark_analysed()), the element attaches
@@ -227,9 +228,9 @@ GstFlowReturn take_frame(GstCudaVisionTrack *track, GstBuffer *buffer) {
 struct TrackElement {
   using Instance = GstCudaVisionTrack;
 
-  static constexpr ElementText kText{
-      "GstCudaVisionTrack", "Tracker of regions and detections", "Filter/Analyzer/Video",
-      "Gives regions of interest and object detections an identity over time"};
+  static constexpr ElementText kText{"GstCudaVisionTrack", "Tracker of regions and detections",
+                                     "Filter/Analyzer/Video",
+                                     "Gives regions of interest and object detections an identity over time"};
   static constexpr const char *kMemory = "the tracks of a frame";
   static constexpr auto take_frame = cudavision::take_frame;
   static constexpr auto take_caps = cudavision::take_caps;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// cudavisiontrack method=buffered: the identities are those of its definition in plain loops, and scenes with people who
-// meet, are lost, or have weak boxes.
+// cudavisiontrack method=buffered: the identities are those of its definition in plain loops, and scenes with people
+// who meet, are lost, or have weak boxes.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -421,7 +421,8 @@ TEST_F(CudaVisionTrackBuffered, boxes_without_a_score_are_not_weak) {
   }
 }
 
-// The scores of each type are compared among themselves: the second car is not weak, and may begin a track beside the first.
+// The scores of each type are compared among themselves: the second car is not weak, and may begin a track beside the
+// first.
 TEST_F(CudaVisionTrackBuffered, scores_of_another_type_make_no_box_weak) {
   TrackHarness harness("min-hits=0", 25);
   for (int n = 0; n < 40; ++n) track(&harness, {n * 0.08, {{{100, 50, 40, 100}, 3}}}, "person");

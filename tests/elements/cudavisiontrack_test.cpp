@@ -445,10 +445,7 @@ const std::vector<std::vector<Mark>> kPeople{{{160, 444, 251},
                                               {290, 370, 246}},
                                              {{170, 450, 259}, {180, 378, 259}, {190, 303, 255}}};
 
-// On 2026-11-23: two changes, one of somebody who turns round at the edge of the picture, where the detector misses him
-// for 30 frames, and one behind a box that covers two people; 22 of 27 marks lie in a box with an id. (Versions of the
-// decoder differ in some pixels.)
-// differ in some pixels.)
+// On 2026-11-30: two changes; 24 of 27 marks lie in a box with an id. (Versions of the decoder differ in some pixels.)
 TEST_F(CudaVisionTrack, people_on_a_video_keep_their_ids) {
   if (kEmulated || kSanitized) GTEST_SKIP() << "gst-launch-1.0 loads the plugin that is installed";
   if (!std::filesystem::exists(video())) GTEST_SKIP() << "no video (Debian: opencv-doc)";

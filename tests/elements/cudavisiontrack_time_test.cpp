@@ -281,7 +281,8 @@ TEST_P(CudaVisionTrackTime, frames_of_a_track_are_frame_durations) {
   }
 }
 
-// Somebody who walks at 75 pixels a second to the right and 25 up, seen at different rates, with frames missing where the caps tell the rate.
+// Somebody who walks at 75 pixels a second to the right and 25 up, seen at different rates, with frames missing where
+// the caps tell the rate.
 TEST_P(CudaVisionTrackTime, velocity_is_in_pixels_a_second) {
   for (const int rate : {10, 25, 50})
     for (const int caps : {rate, 0}) {
