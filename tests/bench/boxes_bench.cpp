@@ -68,7 +68,7 @@ int main(int argc, char **argv) {
   gst_init(&argc, &argv);
   benchmark::Initialize(&argc, argv);
   const std::string upload = "cudaupload ! video/x-raw(memory:CUDAMemory)";
-  std::vector<std::string> lines{"identity", "cudavisiontrack", upload};
+  std::vector<std::string> lines{"identity", "cudavisiontrack", "cudavisiontrack method=sort", upload};
   for (const std::string element : {"cudavisionoverlay", "cudavisiontrack ! cudavisionoverlay",
                                     "cudavisiontrack ! cudavisionoverlay trail=2", "cudavisionredact",
                                     "cudavisionredact mode=pixelate", "cudavisionredact mode=blur"}) {
