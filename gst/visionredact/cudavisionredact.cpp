@@ -18,7 +18,7 @@
  * |[
  * gst-launch-1.0 filesrc location=street.mp4 ! decodebin ! videoconvert ! cudabgsub scale=1/2 display=false \
  *   ! cudahog model=people roi-type=motion display=false ! cudavisiontrack type=person \
- *   ! cudavisionredact look-back-time=1000000000 dilate=10 ! videoconvert ! autovideosink
+ *   ! cudavisionredact look-back-time=1000000000 dilate=12 ! videoconvert ! autovideosink
  * ]|
  *
  * Since: 0.3
