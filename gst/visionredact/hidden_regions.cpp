@@ -225,9 +225,12 @@ HiddenRegions::Place HiddenRegions::between(const Object &from, const Object &to
   return {mix(a.x, b.x), mix(a.y, b.y), mix(a.width, b.width), mix(a.height, b.height)};
 }
 
-// Whether nothing moves where the object was found: it cannot have gone. Without an id, a box may be a mistake.
+// Whether nothing moves where the object was found: it cannot have gone, unless it was on its way out of the frame. A
+// box without an id may be a mistake.
 bool HiddenRegions::is_still(const Object &object) const {
   const Place &p = object.place;
+  const double left = p.x + kForesight * object.velocity_x, top = p.y + kForesight * object.velocity_y;
+  if (left < 0 || top < 0 || left + p.width > size_.width || top + p.height > size_.height) return false;
   return knows_motion_ && object.track && std::none_of(moving_.begin(), moving_.end(), [&p](const Place &m) {
            const double x = m.x + m.width / 2, y = m.y + m.height / 2;
            return x >= p.x && x < p.x + p.width && y >= p.y && y < p.y + p.height;

@@ -374,6 +374,20 @@ TEST_F(CudaVisionRedact, ellipse_covers_the_way_of_a_lost_object) {
   }
 }
 
+TEST_F(CudaVisionRedact, who_was_on_the_way_out_is_not_held_where_nothing_moves) {
+  for (const auto &[velocity, held] : {std::pair{30., 20}, {50., 2}}) {  // 49 + 12 + half of it
+    Stream stream("type=person hold=0.2", bright("GRAY8", {80, 48}));
+    stream.exchange(stream.moving({49, 10, 12, 16}, 7, {velocity, 0}));
+    int hidden = 0;
+    for (int i = 0; i < 30; ++i) {
+      Owned<GstBuffer> frame = stream.frame({});
+      gst_cuda_vision_buffer_mark_analysed(frame.get(), "motion", 0, nullptr);
+      hidden += stream.hides_pixel(stream.exchange(std::move(frame)), 52, 14) ? 1 : 0;
+    }
+    EXPECT_EQ(hidden, held) << velocity;
+  }
+}
+
 // Whoever stands before a still camera becomes a part of its background, and a detector behind cudabgsub looks no more.
 TEST_F(CudaVisionRedact, lost_track_is_held_ten_times_as_long_where_nothing_moves) {
   const struct {
