@@ -49,6 +49,7 @@ def setUpModule():
     resource.setrlimit(resource.RLIMIT_NOFILE, (1000, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
     make_video(folder / "in.avi")
     (folder / "model.txt").write_text("1 2 3", encoding="ascii")
+    os.mkfifo(folder / "fifo")  # before any element could make a file of this name
     live = Live("--folder", str(folder), TEST_PICTURE, str(folder / "in.avi"),
                 "videotestsrc num-buffers=9 ! identity error-after=3")
 
@@ -445,7 +446,6 @@ class Properties(unittest.IsolatedAsyncioTestCase):
             error = await self.page.do("set", step=0, values={"model-location": path})
             self.assertIn("it lies in no folder that --folder names", error)
         (folder / "loop").symlink_to("loop")
-        os.mkfifo(folder / "fifo")
         for path in folder / "fifo", folder:
             error = await asyncio.wait_for(self.page.do("set", step=0, values={"model-location": str(path)}), 5)
             self.assertIn("it is no regular file", error)
