@@ -42,7 +42,8 @@ Status attach_found(const Job &job, const char *type, Look look, int count,
                     const std::function<FoundBox(int)> &box) {
   FreeIds ids(job.buffer);
   std::vector<Detection> found;
-  found.reserve(static_cast<std::size_t>(count));  // push_back() then never fails, which would leak a structure
+  // push_back() then never fails, which would leak a structure.
+  found.reserve(static_cast<std::size_t>(count));
   const GQuark name = g_quark_from_string(type);
   bool ok = attach_look(job, type, look, count);
   for (int i = 0; i < count && ok; ++i) {
