@@ -176,10 +176,9 @@ void HiddenRegions::hide_all_held() {
 
 void HiddenRegions::take(const AttachedBox &box, const RedactSettings &settings) {
   const bool is_typed = settings.is_every_type() || text_of(box.type) != nullptr;
-  if (!settings.inverse)
-    put(place_of(box), &frames_.back());
-  else if (is_typed && !box.predicted && box.width > 0 && box.height > 0)  // a wrong guess would show more
-    put(place_of(box), &frames_.back());
+  // With `inverse`, a wrong guess of a type or a place would show more.
+  const bool is_certain = is_typed && !box.predicted && box.width > 0 && box.height > 0;
+  if (!settings.inverse || is_certain) put(place_of(box), &frames_.back());
   if (box.predicted || (!box.track_id && WantedType(kMotion).includes(box.type))) return;
   Object seen{.type = box.type, .track = box.track_id, .place = place_of(box), .found = now_};
   if (box.estimate) seen.velocity_x = box.estimate->velocity_x, seen.velocity_y = box.estimate->velocity_y;
