@@ -63,8 +63,7 @@ std::vector<Property<BgsubSettings>> model_properties() {
                           &S::history, R::history, kControllable),
       real_property<S>({"learning-rate", "Learning rate",
                         "How much of the model comes from each frame (0 = learn nothing after the first 20 "
-                        "frames, 1 = start "
-                        "anew in each frame, -1 = by history)"},
+                        "frames, 1 = start anew in each frame, -1 = by history)"},
                        &S::learning_rate, R::learning_rate),
       real_property<S>(
           {"var-threshold", "Variance threshold",

@@ -250,9 +250,8 @@ struct TrackElement {
         integer_property<S>(
             {"min-hits", "Minimum hits",
              "A track is confirmed, and its boxes get its id, when it has had a box in this many frames "
-             "after "
-             "its first one (method=sort: in succession); in the first frames of a stream all tracks are "
-             "confirmed"},
+             "after its first one (method=sort: in succession); in the first frames of a stream all tracks "
+             "are confirmed"},
             &S::min_hits, 0, 1000),
         integer_property<S>(
             {"max-age", "Maximum age",

@@ -84,8 +84,8 @@ Status save_counts(const std::string &location, const ZonePlan &plan, const std:
     GVariantBuilder builder;
     g_variant_builder_init(&builder, G_VARIANT_TYPE("a(ta{st}ta{st})"));
     for (const CountedRule &rule : rules) add_rule(&builder, rule.counts);
-    g_autoptr(GVariant) state = g_variant_ref_sink(
-        g_variant_new("(ssa(ta{st}ta{st}))", "cudavisionzones", plan.checksum.c_str(), &builder));
+    g_autoptr(GVariant) state =
+        g_variant_ref_sink(g_variant_new(kForm, "cudavisionzones", plan.checksum.c_str(), &builder));
     g_autofree char *text = g_variant_print(state, FALSE);
     status = replace_file(location, text);
   }
