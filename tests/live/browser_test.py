@@ -359,7 +359,7 @@ class Browser(unittest.TestCase):
             self.shoot("waits")
             alone = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--window-size=800,600",
                                     f"--user-data-dir={folder / 'alone'}", f"--screenshot={folder / 'alone.png'}",
-                                    "--virtual-time-budget=1", self.live.base], capture_output=True, check=False, timeout=120)
+                                    self.live.base], capture_output=True, check=False, timeout=120)
             self.assertEqual(alone.returncode, 0, alone.stderr)
             with Image.open(folder / "alone.png") as picture:
                 pixels = numpy.asarray(picture.convert("L"))
