@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -42,15 +43,14 @@ struct VectorSummary {
 };
 inline constexpr double kMovingLength = 0.5;
 
-// Vectors with a number that is not finite do not count. Reads the field twice and neither copies nor sorts it: the
-// vectors of a whole frame would take longer to sort than to compute.
+// Vectors with a number that is not finite do not count.
 class VectorSummarizer {
  public:
   // If the flag asks to stop, the result is useless.
   VectorSummary summarize(const VectorField &field, const StopFlag &stop);
 
  private:
-  std::vector<std::uint32_t> counters_;  // reused for its memory
+  std::array<std::vector<float>, kMostComponents> numbers_;  // of each component; kept for their memory
 };
 
 }  // namespace cudavision
