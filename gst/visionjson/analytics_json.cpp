@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // GStreamer's analytics metas as JSON.
-#include "gst/visionjson/analytics_json.h"
-
 #include "gst/meta/reading.h"
 #include "gst/visionjson/json_text.h"
 

@@ -14,37 +14,33 @@
 #include "gst/base/results/tensor_list.h"
 #include "gst/base/results/zones_meta.h"
 #include "gst/meta/reading.h"
-#include "gst/visionjson/analytics_json.h"
 #include "gst/visionjson/json_text.h"
-#include "gst/visionjson/structure_json.h"
 
 namespace cudavision {
 namespace {
 
-void append_time(JsonHead *head, const char *name, GstClockTime time) {
-  if (time <= G_MAXINT64)  // excludes GST_CLOCK_TIME_NONE
-    head->whole(name, static_cast<gint64>(time));
+// Appends a member that is null if it is not known.
+void append_whole(std::string *text, const char *name, bool is_known, gint64 value) {
+  if (is_known)
+    append_numbers(text, name, value);
   else
-    head->null(name);
+    append_string(&append_name(text, name), nullptr);
 }
 
-void append_extent(JsonHead *head, const char *name, int pixels) {
-  if (pixels > 0)
-    head->whole(name, pixels);
-  else
-    head->null(name);
+void append_time(std::string *text, const char *name, GstClockTime time) {
+  append_whole(text, name, time <= G_MAXINT64, static_cast<gint64>(time));  // false for GST_CLOCK_TIME_NONE
 }
 
+// Begins the object of a frame.
 void append_facts(std::string *text, const FrameFacts &facts) {
-  JsonHead head;
-  if (facts.source) head.string("source", facts.source->c_str());
-  head.whole("frame", facts.number);
-  append_time(&head, "pts", facts.pts);
-  append_time(&head, "running-time", facts.running_time);
-  if (facts.utc) head.string("utc", rfc3339(*facts.utc).c_str());
-  append_extent(&head, "width", facts.size.width);
-  append_extent(&head, "height", facts.size.height);
-  head.append_open(text);
+  text->push_back('{');
+  if (facts.source) append_string(&append_name(text, "source"), facts.source->c_str());
+  append_numbers(text, "frame", facts.number);
+  append_time(text, "pts", facts.pts);
+  append_time(text, "running-time", facts.running_time);
+  if (facts.utc) append_string(&append_name(text, "utc"), rfc3339(*facts.utc).c_str());
+  append_whole(text, "width", facts.size.width > 0, facts.size.width);
+  append_whole(text, "height", facts.size.height > 0, facts.size.height);
 }
 
 void append_keypoint(std::string *text, const GstCudaVisionKeypoint &keypoint) {

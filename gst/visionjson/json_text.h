@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The parts of JSON text: objects with few members, written by json-glib, and numbers.
+// The parts of JSON text.
 //
-// json-glib does not write everything, because it needs a tree node for every number, which for a tensor of
-// four million numbers takes eight times the memory of the text, and because it writes reals with 17 digits
-// (0.9 becomes 0.90000000000000002). It writes the parts that need care: names, strings and nulls. Lists of
-// numbers are appended as they are read.
+// json-glib escapes the strings. It does not write everything, because it needs a tree node for every number, which for
+// a tensor of four million numbers takes eight times the memory of the text, and because it writes reals with 17 digits
+// (0.9 becomes 0.90000000000000002).
 #pragma once
 
-#include <json-glib/json-glib.h>
+#include <gst/gst.h>
 
 #include <charconv>
 #include <cmath>
@@ -41,13 +40,13 @@ void append_number(std::string *text, T value) {
 // Appends a quoted and escaped string; null becomes JSON's null, invalid UTF-8 becomes U+FFFD.
 void append_string(std::string *text, const char *value);
 
-// Appends members that are numbers, given as names and values, to an open object: after its brace, or after a
-// comma. The names need no escapes.
+// Begins a member of an open object: after its brace, or after a comma. The name needs no escapes. Returns the text.
+std::string &append_name(std::string *text, const char *name);
+
+// Appends members that are numbers, given as names and values, to an open object.
 template <typename T, typename... More>
 void append_numbers(std::string *text, const char *name, T value, More... more) {
-  if (text->back() != '{') text->push_back(',');
-  text->append(1, '"').append(name).append("\":");
-  append_number(text, value);
+  append_number(&append_name(text, name), value);
   if constexpr (sizeof...(more) > 0) append_numbers(text, more...);
 }
 
@@ -68,32 +67,15 @@ void append_items(std::string *text, const Item *items, std::size_t count, Appen
 // Appends {"unreadable":"..."}, which takes the place of what cannot be read.
 void append_unreadable(std::string *text, const char *fault);
 
-// The first members of an object, at least one.
-class JsonHead {
- public:
-  JsonHead();
-  ~JsonHead();
-  JsonHead(const JsonHead &) = delete;
-  JsonHead &operator=(const JsonHead &) = delete;
+// Appends an object with a member for each field: numbers, booleans and strings as such, arrays and lists of GStreamer
+// as lists, structures as objects, other values as strings of gst_value_serialize(), or null if that is impossible.
+// Values that are nested too deeply are null. Some fields are left out if the flag asks to stop.
+void append_structure(std::string *text, const GstStructure *structure, const StopFlag &stop);
 
-  // value: null becomes JSON's null; invalid UTF-8 becomes U+FFFD.
-  JsonHead &string(const char *name, const char *value);
-  JsonHead &whole(const char *name, gint64 value);
-  JsonHead &null(const char *name);
-  template <typename T>
-  JsonHead &whole_list(const char *name, const T *values, std::size_t count) {
-    json_builder_begin_array(json_builder_set_member_name(builder_, name));
-    for (std::size_t i = 0; i < count; ++i)
-      json_builder_add_int_value(builder_, static_cast<gint64>(values[i]));
-    json_builder_end_array(builder_);
-    return *this;
-  }
-
-  // Appends {"name":value,... without the closing bracket, so that members can follow.
-  void append_open(std::string *text);
-
- private:
-  JsonBuilder *builder_;
-};
+// Appends the member "detections" if object detections of GstAnalytics are attached: each with its class, box and
+// confidence, the id that a tracker gave it, and the classes that a classifier gave it. Appends "classifications" if
+// classes are attached that belong to the whole frame. Appends nothing with GStreamer before 1.24. Leaves items out if
+// asked to stop.
+void append_analytics(std::string *text, GstBuffer *buffer, const StopFlag &stop);
 
 }  // namespace cudavision

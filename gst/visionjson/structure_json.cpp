@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A GstStructure as a JSON object.
-#include "gst/visionjson/structure_json.h"
-
 #include "gst/visionjson/json_text.h"
 
 namespace cudavision {

@@ -171,17 +171,23 @@ void append_values_of(std::string *text, const GstCudaVisionTensorMeta *meta, co
   }
 }
 
+// Begins the object of a tensor.
+void append_id(std::string *text, const char *id) {
+  append_string(&append_name(&text->append("{"), "id"), id);
+}
+
 void append_head(std::string *text, const GstCudaVisionTensorMeta *meta, const TensorReading &reading) {
-  JsonHead()
-      .string("id", reading.id)
-      .whole_list("dims", reading.dims.data(), reading.dims.size())
-      .string("type", gst_cuda_vision_element_type_to_string(meta->element_type))
-      .append_open(text);
+  append_id(text, reading.id);
+  append_name(text, "dims").push_back('[');
+  for (const gsize dim : reading.dims) append_item(text, dim, append_number<gsize>);
+  append_string(&append_name(&text->append("]"), "type"),
+                gst_cuda_vision_element_type_to_string(meta->element_type));
 }
 
 // Appends an object with the id and the fault. Returns the fault.
 const char *append_unreadable_tensor(std::string *text, const char *id, const char *fault) {
-  JsonHead().string("id", id).string("unreadable", fault).append_open(text);
+  append_id(text, id);
+  append_string(&append_name(text, "unreadable"), fault);
   text->push_back('}');
   return fault;
 }
