@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Maps points, gradients, lines and the geometry of tensors by a homography.
+// Maps points, gradients, lines and the geometry of tensors.
 #include "gst/meta/mapping.h"
 
 #include <algorithm>
@@ -88,90 +88,71 @@ bool move_axis(double scale, double shift, double in_size, double out_size, guin
   return std::isfinite(*origin);
 }
 
-std::array<double, 3> cross(const std::array<double, 3> &a, const std::array<double, 3> &b) {
-  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
-
 }  // namespace
 
-FrameMapping::FrameMapping(const std::array<Row, 3> &h, const Rectangle &from, const Rectangle &to,
+FrameMapping::FrameMapping(const Affine &m, const Rectangle &from, const Rectangle &to,
                            const FrameSize &in_size, const FrameSize &out_size, bool whole)
-    : h_(h),
+    : m_(m),
       from_(from),
       to_(to),
       in_size_(in_size),
       out_size_(out_size),
       whole_(whole),
       identity_(whole && in_size.width == out_size.width && in_size.height == out_size.height &&
-                h == std::array<Row, 3>{Row{1, 0, 0}, Row{0, 1, 0}, Row{0, 0, 1}}) {}
+                m == Affine{1, 0, 0, 0, 1, 0}) {}
 
 FrameMapping FrameMapping::scaling(const FrameSize &in_size, const FrameSize &out_size) {
   const Rectangle all{-kEverywhere, -kEverywhere, kEverywhere, kEverywhere};
   const double sx = out_size.width / double(in_size.width), sy = out_size.height / double(in_size.height);
-  return {{Row{sx, 0, 0}, Row{0, sy, 0}, Row{0, 0, 1}}, all, all, in_size, out_size, true};
+  return {{sx, 0, 0, 0, sy, 0}, all, all, in_size, out_size, true};
 }
 
 FrameMapping FrameMapping::matrix(const float (&matrix)[3][3], const GstVideoRectangle &in,
                                   const FrameSize &in_size, const GstVideoRectangle &out,
                                   const FrameSize &out_size) {
-  // The matrix is relative to the corners of the rectangles: H = T(out) matrix T(-in).
-  std::array<Row, 3> h;
-  for (std::size_t i = 0; i < 3; ++i) {
-    const double a = matrix[i][0], b = matrix[i][1], c = matrix[i][2];
-    h[i] = {a, b, c - a * in.x - b * in.y};
-  }
-  for (std::size_t j = 0; j < 3; ++j) {
-    h[0][j] += out.x * h[2][j];
-    h[1][j] += out.y * h[2][j];
-  }
-  FrameMapping mapping(h, shown_part(in, in_size), inside(pixel_centres(out), out_size), in_size, out_size,
-                       is_whole(in, in_size) && is_whole(out, out_size));
-  // H and -H are the same mapping. The sign is chosen so that depth is positive for the content.
-  if (mapping.depth({in.x + in.w / 2.0, in.y + in.h / 2.0}) < 0)
-    for (Row &row : mapping.h_)
-      for (double &value : row) value = -value;
-  return mapping;
+  const double w = matrix[2][2];
+  Affine m{matrix[0][0] / w, matrix[0][1] / w, matrix[0][2] / w,
+           matrix[1][0] / w, matrix[1][1] / w, matrix[1][2] / w};
+  // The matrix is relative to the corners of the rectangles.
+  m.x0 += out.x - m.xx * in.x - m.xy * in.y;
+  m.y0 += out.y - m.yx * in.x - m.yy * in.y;
+  return {m,
+          shown_part(in, in_size),
+          inside(pixel_centres(out), out_size),
+          in_size,
+          out_size,
+          is_whole(in, in_size) && is_whole(out, out_size)};
 }
 
-Point FrameMapping::project(Point p) const {
-  const double w = depth(p);
-  return {(h_[0][0] * p.x + h_[0][1] * p.y + h_[0][2]) / w, (h_[1][0] * p.x + h_[1][1] * p.y + h_[1][2]) / w};
-}
-
-// A gradient is normal to an edge: with the Jacobian J, (cos, sin) becomes J^-T (cos, sin), here multiplied by |det J|.
-double FrameMapping::map_direction(double angle, Point from, Point to) const {
-  const double w = depth(from);
-  const double a = (h_[0][0] - to.x * h_[2][0]) / w, b = (h_[0][1] - to.x * h_[2][1]) / w;
-  const double c = (h_[1][0] - to.y * h_[2][0]) / w, d = (h_[1][1] - to.y * h_[2][1]) / w;
-  const double sign = a * d - b * c < 0 ? -1 : 1;
-  const double x = std::cos(angle), y = std::sin(angle);
-  return std::atan2(sign * (a * y - b * x), sign * (d * x - c * y));
+// The direction to which a normal of an edge moves, of any length. With the Jacobian J, (cos, sin) becomes
+// J^-T (cos, sin), here multiplied by |det J|.
+Point FrameMapping::mapped_normal(double angle) const {
+  const double sign = m_.xx * m_.yy - m_.xy * m_.yx < 0 ? -1 : 1, x = std::cos(angle), y = std::sin(angle);
+  return {sign * (m_.yy * x - m_.yx * y), sign * (m_.xx * y - m_.xy * x)};
 }
 
 std::optional<GstCudaVisionKeypoint> FrameMapping::map(const GstCudaVisionKeypoint &keypoint) const {
   const Point from{keypoint.x, keypoint.y};
-  if (!finite(from) || !pixels_of(from_).contains(from) || !(depth(from) > 0)) return std::nullopt;
+  if (!finite(from) || !pixels_of(from_).contains(from)) return std::nullopt;
   const Point to = project(from);
   if (!scaled_pixels_of(to_).contains(to)) return std::nullopt;
   GstCudaVisionKeypoint mapped = keypoint;
   mapped.x = static_cast<float>(to.x);
   mapped.y = static_cast<float>(to.y);
-  if (std::isfinite(keypoint.angle))
-    mapped.angle = static_cast<float>(map_direction(keypoint.angle, from, to));
+  if (std::isfinite(keypoint.angle)) {
+    const Point gradient = mapped_normal(keypoint.angle);
+    mapped.angle = static_cast<float>(std::atan2(gradient.y, gradient.x));
+  }
   return mapped;
 }
 
-// H maps the line (cos, sin, -rho) to H^-T (cos, sin, -rho). The cofactors of H used here are H^-T det H.
 bool FrameMapping::map_normal(GstCudaVisionLine &line) const {
-  const std::array<double, 3> l{std::cos(double(line.theta)), std::sin(double(line.theta)),
-                                -double(line.rho)};
-  const std::array<Row, 3> cofactors{cross(h_[1], h_[2]), cross(h_[2], h_[0]), cross(h_[0], h_[1])};
-  std::array<double, 3> mapped;
-  for (std::size_t i = 0; i < 3; ++i)
-    mapped[i] = cofactors[i][0] * l[0] + cofactors[i][1] * l[1] + cofactors[i][2] * l[2];
-  const double length = std::hypot(mapped[0], mapped[1]);
+  const double old_rho = line.rho, old_theta = line.theta;
+  const Point normal = mapped_normal(old_theta),
+              foot = project({old_rho * std::cos(old_theta), old_rho * std::sin(old_theta)});
+  const double length = std::hypot(normal.x, normal.y);
   if (!(length > 0) || !std::isfinite(length)) return false;
-  double rho = -mapped[2] / length, theta = std::atan2(mapped[1], mapped[0]);
+  double rho = (foot.x * normal.x + foot.y * normal.y) / length, theta = std::atan2(normal.y, normal.x);
   if (theta < 0) theta += pi, rho = -rho;
   if (static_cast<float>(theta) >= static_cast<float>(pi)) theta = 0, rho = -rho;
   line.rho = static_cast<float>(rho);
@@ -181,7 +162,7 @@ bool FrameMapping::map_normal(GstCudaVisionLine &line) const {
 
 std::optional<GstCudaVisionLine> FrameMapping::map(const GstCudaVisionLine &line) const {
   std::optional<Segment> s = clip({{line.x1, line.y1}, {line.x2, line.y2}}, from_);
-  if (!s || !(depth(s->begin) > 0) || !(depth(s->end) > 0)) return std::nullopt;
+  if (!s) return std::nullopt;
   s = clip({project(s->begin), project(s->end)}, scaled_pixels_of(to_));
   GstCudaVisionLine mapped = line;
   if (!s || !map_normal(mapped)) return std::nullopt;
@@ -197,12 +178,11 @@ std::optional<GstCudaVisionLine> FrameMapping::map(const GstCudaVisionLine &line
 }
 
 bool FrameMapping::move(GstCudaVisionTensorMeta *tensor) const {
-  const auto &[x, y, w] = h_;
-  if (x[1] != 0 || y[0] != 0 || w[0] != 0 || w[1] != 0 || !(x[0] > 0 && y[1] > 0 && w[2] > 0)) return false;
-  return whole_ || (move_axis(x[0] / w[2], x[2] / w[2], in_size_.width, out_size_.width, &tensor->frame_width,
-                              &tensor->origin_x) &&
-                    move_axis(y[1] / w[2], y[2] / w[2], in_size_.height, out_size_.height,
-                              &tensor->frame_height, &tensor->origin_y));
+  if (m_.xy != 0 || m_.yx != 0 || !(m_.xx > 0 && m_.yy > 0)) return false;
+  return whole_ ||
+         (move_axis(m_.xx, m_.x0, in_size_.width, out_size_.width, &tensor->frame_width, &tensor->origin_x) &&
+          move_axis(m_.yy, m_.y0, in_size_.height, out_size_.height, &tensor->frame_height,
+                    &tensor->origin_y));
 }
 
 }  // namespace cudavision

@@ -7,7 +7,6 @@
 #include <gst/cudavision/tensormeta.h>
 #include <gst/video/video.h>
 
-#include <array>
 #include <optional>
 
 namespace cudavision {
@@ -26,14 +25,14 @@ struct Rectangle {  // closed: includes its borders
   bool contains(Point p) const { return p.x >= left && p.x <= right && p.y >= top && p.y <= bottom; }
 };
 
-// A homography from the pixels of one frame to those of another, with the visible part of each.
+// An affine mapping from the pixels of one frame to those of another, with the visible part of each.
 class FrameMapping {
  public:
   // Multiplies x and y by the ratios of the sizes, as GStreamer scales its regions of interest. Everything stays
   // visible. The sizes are positive.
   static FrameMapping scaling(const FrameSize &in_size, const FrameSize &out_size);
   // The mapping of GStreamer's GstVideoMetaTransformMatrix: the content of the rectangle `in`, of a frame of
-  // size in_size, is shown in the rectangle `out`, of a frame of size out_size.
+  // size in_size, is shown in the rectangle `out`, of a frame of size out_size. The last row of the matrix is 0, 0, w.
   static FrameMapping matrix(const float (&matrix)[3][3], const GstVideoRectangle &in,
                              const FrameSize &in_size, const GstVideoRectangle &out,
                              const FrameSize &out_size);
@@ -50,18 +49,23 @@ class FrameMapping {
   bool move(GstCudaVisionTensorMeta *tensor) const;
 
  private:
-  using Row = std::array<double, 3>;
+  // The pixel (x, y) moves to (xx x + xy y + x0, yx x + yy y + y0).
+  struct Affine {
+    double xx, xy, x0, yx, yy, y0;
+    friend bool operator==(const Affine &, const Affine &) = default;
+  };
 
-  FrameMapping(const std::array<Row, 3> &h, const Rectangle &from, const Rectangle &to,
-               const FrameSize &in_size, const FrameSize &out_size, bool whole);
+  FrameMapping(const Affine &m, const Rectangle &from, const Rectangle &to, const FrameSize &in_size,
+               const FrameSize &out_size, bool whole);
 
-  double depth(Point p) const { return h_[2][0] * p.x + h_[2][1] * p.y + h_[2][2]; }
-  Point project(Point p) const;
-  double map_direction(double angle, Point from, Point to) const;
+  Point project(Point p) const {
+    return {m_.xx * p.x + m_.xy * p.y + m_.x0, m_.yx * p.x + m_.yy * p.y + m_.y0};
+  }
+  Point mapped_normal(double angle) const;
   bool map_normal(GstCudaVisionLine &line) const;
 
-  std::array<Row, 3> h_;  // row-major
-  Rectangle from_, to_;   // visible pixel centres of the old and the new frame
+  Affine m_;
+  Rectangle from_, to_;  // visible pixel centres of the old and the new frame
   FrameSize in_size_, out_size_;
   bool whole_;  // the whole old frame is the whole new frame
   bool identity_;

@@ -61,6 +61,9 @@ std::optional<FrameMapping> mapping_of(GQuark type, gpointer data) {
 #if GST_CHECK_VERSION(1, 28, 0)
   if (GST_VIDEO_META_TRANSFORM_IS_MATRIX(type)) {
     const auto *transform = static_cast<const GstVideoMetaTransformMatrix *>(data);
+    const auto &last = transform->matrix[2];
+    if (last[0] != 0 || last[1] != 0 || last[2] == 0)
+      return std::nullopt;  // a perspective, which no element has
     return FrameMapping::matrix(transform->matrix, transform->in_rectangle, size_of(transform->in_info),
                                 transform->out_rectangle, size_of(transform->out_info));
   }
