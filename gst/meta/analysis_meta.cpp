@@ -4,7 +4,6 @@
 #include <gst/cudavision/attachregion.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
 
 #include "gst/meta/registration.h"
@@ -60,34 +59,23 @@ struct Functions {
     return attach(dest, meta->info, as_analysis(meta)->type, as_analysis(meta)->n_results) != nullptr;
   }
 #if CUDAVISION_HAVE_META_SERIALISATION
-  static constexpr guint8 kVersion = 1;
   static constexpr std::size_t kMostTypeBytes = 256;
 
-  // Writes the number of results in 32 bits, a byte that is 1 if there is a type, and the text of the type.
   static gboolean serialize(const GstMeta *meta, GstByteArrayInterface *data, guint8 *version) {
     const auto *analysis = reinterpret_cast<const AnalysisMeta *>(meta);
-    const gsize length = analysis->type != nullptr ? std::strlen(analysis->type) : 0;
-    if (length > kMostTypeBytes) return FALSE;
-    guint8 *to = gst_byte_array_interface_append(data, sizeof(std::uint32_t) + 1 + length);
-    if (to == nullptr) return FALSE;
-    cudavision::Writer writer(to);
-    writer.put<std::uint32_t>(analysis->n_results);
-    writer.put<std::uint8_t>(analysis->type != nullptr);
-    writer.put_elements(reinterpret_cast<const std::uint8_t *>(analysis->type), length, 1);
-    *version = kVersion;
-    return TRUE;
+    if (analysis->type != nullptr &&
+        (std::strlen(analysis->type) > kMostTypeBytes || !g_utf8_validate(analysis->type, -1, nullptr)))
+      return FALSE;
+    return cudavision::write_value(g_variant_new("(ums)", analysis->n_results, analysis->type), data,
+                                   version);
   }
   static GstMeta *deserialize(const GstMetaInfo *info, GstBuffer *buffer, const guint8 *data, gsize size,
                               guint8 version) {
-    cudavision::Reader reader(data, size);
-    const auto n_results = reader.get<std::uint32_t>();
-    const auto has_type = reader.get<std::uint8_t>();
-    const gsize length = reader.left();
-    const auto *text = reinterpret_cast<const char *>(reader.take(length));
-    if (version != kVersion || !reader.ok() || has_type > 1 || length > kMostTypeBytes ||
-        (has_type == 0 && length != 0) || !g_utf8_validate_len(text, length, nullptr))
-      return nullptr;
-    g_autofree char *type = has_type != 0 ? g_strndup(text, length) : nullptr;
+    g_autoptr(GVariant) value = cudavision::read_value("(ums)", data, size, version);
+    guint32 n_results = 0;
+    const char *type = nullptr;
+    if (value != nullptr) g_variant_get(value, "(um&s)", &n_results, &type);
+    if (value == nullptr || (type != nullptr && std::strlen(type) > kMostTypeBytes)) return nullptr;
     return reinterpret_cast<GstMeta *>(attach(buffer, info, type, n_results));
   }
 #endif

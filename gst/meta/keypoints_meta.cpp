@@ -6,20 +6,8 @@
 
 namespace {
 
-struct Wire {
-  static constexpr std::size_t kSize = 4 * sizeof(float);
-  static void put(cudavision::Writer &writer, const GstCudaVisionKeypoint &keypoint) {
-    for (const float value : {keypoint.x, keypoint.y, keypoint.response, keypoint.angle}) writer.put(value);
-  }
-  static GstCudaVisionKeypoint get(cudavision::Reader &reader) {
-    GstCudaVisionKeypoint keypoint;
-    for (float *value : {&keypoint.x, &keypoint.y, &keypoint.response, &keypoint.angle})
-      *value = reader.get<float>();
-    return keypoint;
-  }
-};
-using List = cudavision::ListMeta<GstCudaVisionKeypointsMeta, GstCudaVisionKeypoint, Wire>;
-static_assert(sizeof(GstCudaVisionKeypoint) == Wire::kSize,
+using List = cudavision::ListMeta<GstCudaVisionKeypointsMeta, GstCudaVisionKeypoint>;
+static_assert(sizeof(GstCudaVisionKeypoint) == 4 * sizeof(float),
               "the documented layout of get_bytes() has no gaps");
 
 gpointer copy_keypoint(gpointer keypoint) { return g_memdup2(keypoint, sizeof(GstCudaVisionKeypoint)); }

@@ -6,25 +6,9 @@
 
 namespace {
 
-struct Wire {
-  static constexpr std::size_t kSize = 6 * sizeof(float) + sizeof(std::uint32_t);
-  static void put(cudavision::Writer &writer, const GstCudaVisionLine &line) {
-    writer.put(line.rho);
-    writer.put(line.theta);
-    writer.put<std::uint32_t>(line.votes);
-    for (const float value : {line.x1, line.y1, line.x2, line.y2}) writer.put(value);
-  }
-  static GstCudaVisionLine get(cudavision::Reader &reader) {
-    GstCudaVisionLine line;
-    line.rho = reader.get<float>();
-    line.theta = reader.get<float>();
-    line.votes = reader.get<std::uint32_t>();
-    for (float *value : {&line.x1, &line.y1, &line.x2, &line.y2}) *value = reader.get<float>();
-    return line;
-  }
-};
-using List = cudavision::ListMeta<GstCudaVisionLinesMeta, GstCudaVisionLine, Wire>;
-static_assert(sizeof(GstCudaVisionLine) == Wire::kSize, "the documented layout of get_bytes() has no gaps");
+using List = cudavision::ListMeta<GstCudaVisionLinesMeta, GstCudaVisionLine>;
+static_assert(sizeof(GstCudaVisionLine) == 7 * sizeof(float),
+              "the documented layout of get_bytes() has no gaps");
 
 gpointer copy_line(gpointer line) { return g_memdup2(line, sizeof(GstCudaVisionLine)); }
 

@@ -5,8 +5,7 @@
 
 #include <gst/gst.h>
 
-#include <cstdint>
-#include <limits>
+#include <cstring>
 #include <optional>
 
 #include "gst/meta/reading.h"
@@ -16,9 +15,8 @@
 
 namespace cudavision {
 
-// Meta has the members GstMeta meta and GBytes *items, an array of Item. Wire defines the
-// serialised form of an Item: kSize in bytes, put(Writer, Item), get(Reader).
-template <typename Meta, typename Item, typename Wire>
+// Meta has the members GstMeta meta and GBytes *items, an array of Item, which has no gaps.
+template <typename Meta, typename Item>
 class ListMeta {
  public:
   // Takes ownership of items. Returns nullptr if GStreamer refuses the buffer.
@@ -70,38 +68,25 @@ class ListMeta {
   }
 
 #if CUDAVISION_HAVE_META_SERIALISATION
+  // The serialised form is the items as they lie in memory.
   static gboolean serialize(const GstMeta *meta, GstByteArrayInterface *data, guint8 *version) {
     guint count = 0;
     const Item *all = items(reinterpret_cast<const Meta *>(meta), &count);
-    const std::uint64_t size = kHeaderBytes + std::uint64_t{count} * Wire::kSize;
-    // GStreamer's header stores the size in 32 bits
-    if (size > std::numeric_limits<gint32>::max()) return FALSE;
-    guint8 *to = gst_byte_array_interface_append(data, static_cast<gsize>(size));
-    if (to == nullptr) return FALSE;
-    Writer writer(to);
-    writer.put<std::uint32_t>(count);
-    for (guint i = 0; i < count; ++i) Wire::put(writer, all[i]);
-    *version = kVersion;
-    return TRUE;
+    const gsize size = sizeof(Item) * count;
+    guint8 *to = append_to(data, size);
+    if (size != 0 && to != nullptr) std::memcpy(to, all, size);
+    *version = kWireVersion;
+    return to != nullptr || size == 0;
   }
 
   static GstMeta *deserialize(const GstMetaInfo *info, GstBuffer *buffer, const guint8 *data, gsize size,
                               guint8 version) {
-    Reader reader(data, size);
-    const auto count = reader.get<std::uint32_t>();
-    if (version != kVersion || !reader.ok() || reader.left() != std::uint64_t{count} * Wire::kSize)
-      return nullptr;
-    Item *all = g_try_new(Item, count);
-    if (all == nullptr && count != 0) return nullptr;
-    for (guint i = 0; i < count; ++i) all[i] = Wire::get(reader);
-    return reinterpret_cast<GstMeta *>(attach(buffer, info, g_bytes_new_take(all, sizeof(Item) * count)));
+    if (version != kWireVersion || size % sizeof(Item) != 0) return nullptr;
+    return reinterpret_cast<GstMeta *>(attach(buffer, info, g_bytes_new(data, size)));
   }
 #endif
 
  private:
-  static constexpr std::uint8_t kVersion = 1;
-  static constexpr std::size_t kHeaderBytes = sizeof(std::uint32_t);  // the number of items
-
   static Meta *as_list(GstMeta *meta) { return reinterpret_cast<Meta *>(meta); }
 
   static gboolean share(GstBuffer *dest, GstMeta *meta) {

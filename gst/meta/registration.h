@@ -4,7 +4,8 @@
 
 #include <gst/video/video.h>
 
-#define CUDAVISION_HAVE_META_SERIALISATION GST_CHECK_VERSION(1, 24, 0)
+// Numbers are serialised as they lie in the memory of little-endian machines.
+#define CUDAVISION_HAVE_META_SERIALISATION (GST_CHECK_VERSION(1, 24, 0) && G_BYTE_ORDER == G_LITTLE_ENDIAN)
 
 namespace cudavision {
 

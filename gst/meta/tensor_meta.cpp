@@ -2,15 +2,18 @@
 // The C interface of the tensor meta, and its GstMetaInfo.
 #include <gst/cudavision/tensormeta.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <optional>
 
 #include "gst/meta/buffer_ref.h"
 #include "gst/meta/reading.h"
 #include "gst/meta/registration.h"
+#include "gst/meta/tensor_names.h"
 #include "gst/meta/tensor_shape.h"
-#include "gst/meta/tensor_wire.h"
 #include "gst/meta/transform.h"
+#include "gst/meta/wire.h"
 
 namespace {
 
@@ -26,6 +29,61 @@ void set_fields(GstMeta *meta, GstCudaVisionTensorMeta fields) {
   fields.meta = *meta;
   *as_tensor(meta) = fields;
 }
+
+#if CUDAVISION_HAVE_META_SERIALISATION
+// The serialised form: id, element type, whether it is drawn, the size of the frame, origin, step, dims and numbers.
+constexpr char kWireType[] = "(sybuuddddatay)";
+constexpr gsize kMostIdBytes = 256;
+
+// Returns FALSE if the tensor cannot be read or exceeds 2 GiB.
+gboolean write_tensor(const GstCudaVisionTensorMeta &tensor, GstByteArrayInterface *to, guint8 *version) {
+  const cudavision::TensorReading reading = cudavision::reading_of(tensor);
+  GstMapInfo map;
+  if (reading.fault != nullptr || !gst_buffer_map(tensor.data, &map, GST_MAP_READ)) return FALSE;
+  guint64 dims[GST_CUDA_VISION_TENSOR_MAX_DIMS];
+  std::copy(reading.dims.begin(), reading.dims.end(), dims);
+  // An application may have changed the buffer since it was attached.
+  const gboolean written =
+      map.size >= reading.size &&
+      cudavision::write_value(
+          g_variant_new("(sybuudddd@at@ay)", reading.id, static_cast<guchar>(tensor.element_type),
+                        tensor.is_drawn, tensor.frame_width, tensor.frame_height, tensor.origin_x,
+                        tensor.origin_y, tensor.step_x, tensor.step_y,
+                        g_variant_new_fixed_array(G_VARIANT_TYPE_UINT64, dims, reading.dims.size(), 8),
+                        g_variant_new_from_data(G_VARIANT_TYPE_BYTESTRING, map.data, reading.size, TRUE,
+                                                nullptr, nullptr)),
+          to, version);
+  gst_buffer_unmap(tensor.data, &map);
+  return written;
+}
+
+// Sets all fields except the GstMeta; the caller owns tensor->data. Returns false, without data, if a field is invalid,
+// or if the id is a new name beyond the limits of tensor_names.h.
+bool read_tensor(GVariant *value, GstCudaVisionTensorMeta *tensor) {
+  const char *id = nullptr;
+  guchar element_type = 0;
+  g_autoptr(GVariant) dims_value = nullptr, numbers_value = nullptr;
+  g_variant_get(value, "(&sybuudddd@at@ay)", &id, &element_type, &tensor->is_drawn, &tensor->frame_width,
+                &tensor->frame_height, &tensor->origin_x, &tensor->origin_y, &tensor->step_x, &tensor->step_y,
+                &dims_value, &numbers_value);
+  for (const double number : {tensor->origin_x, tensor->origin_y, tensor->step_x, tensor->step_y})
+    if (!std::isfinite(number)) return false;
+  gsize n_dims = 0, size = 0;
+  const auto *dims = static_cast<const guint64 *>(g_variant_get_fixed_array(dims_value, &n_dims, 8));
+  const void *numbers = g_variant_get_fixed_array(numbers_value, &size, 1);
+  if (*id == '\0' || std::strlen(id) > kMostIdBytes || n_dims > GST_CUDA_VISION_TENSOR_MAX_DIMS ||
+      std::any_of(dims, dims + n_dims, [](guint64 dim) { return dim > G_MAXSIZE; }))
+    return false;
+  std::copy_n(dims, n_dims, tensor->dims);
+  tensor->element_type = static_cast<GstCudaVisionElementType>(element_type);
+  tensor->n_dims = static_cast<guint>(n_dims);
+  const TensorShape shape(tensor->element_type, tensor->n_dims, tensor->dims);
+  if (shape.error() != nullptr || shape.size() != size) return false;
+  tensor->id = cudavision::quark_of_foreign_name(id);
+  if (tensor->id != 0) tensor->data = gst_buffer_new_memdup(numbers, size);
+  return tensor->id != 0;
+}
+#endif
 
 // The functions of the GstMetaInfo.
 struct Functions {
@@ -55,14 +113,13 @@ struct Functions {
 
 #if CUDAVISION_HAVE_META_SERIALISATION
   static gboolean serialize(const GstMeta *meta, GstByteArrayInterface *data, guint8 *version) {
-    *version = cudavision::kTensorWireVersion;
-    return cudavision::write_tensor(reinterpret_cast<const GstCudaVisionTensorMeta *>(meta), data);
+    return write_tensor(*reinterpret_cast<const GstCudaVisionTensorMeta *>(meta), data, version);
   }
   static GstMeta *deserialize(const GstMetaInfo *info, GstBuffer *buffer, const guint8 *data, gsize size,
                               guint8 version) {
     GstCudaVisionTensorMeta tensor = {};
-    if (version != cudavision::kTensorWireVersion || !cudavision::read_tensor(data, size, &tensor))
-      return nullptr;
+    g_autoptr(GVariant) value = cudavision::read_value(kWireType, data, size, version);
+    if (value == nullptr || !read_tensor(value, &tensor)) return nullptr;
     BufferRef numbers(tensor.data);
     GstMeta *meta = gst_buffer_add_meta(buffer, info, nullptr);
     if (meta == nullptr) return nullptr;

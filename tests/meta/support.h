@@ -20,6 +20,7 @@ struct Release {
   }
   void operator()(GPtrArray *array) const { g_ptr_array_unref(array); }
   void operator()(GByteArray *array) const { g_byte_array_unref(array); }
+  void operator()(GVariant *value) const { g_variant_unref(value); }
 };
 template <typename T>
 using Owned = std::unique_ptr<T, Release>;
