@@ -6,8 +6,6 @@
 #include <cmath>
 #include <utility>
 
-#include "gst/meta/tensor_shape.h"
-
 namespace cudavision {
 
 const char *text_of(GQuark quark) {
@@ -86,10 +84,25 @@ void drop_half_character(char *text) {
   text[end - text] = '\0';
 }
 
+const char *fault_of_shape(GstCudaVisionElementType type, guint n_dims, const gsize *dims, gsize *size) {
+  static_assert(GST_CUDA_VISION_TENSOR_MAX_DIMS == 8, "the text of the fault says 8");
+  *size = 0;
+  gsize bytes = gst_cuda_vision_element_type_size(type);
+  if (bytes == 0) return "unknown element type";
+  if (n_dims == 0) return "no dimensions";
+  if (n_dims > GST_CUDA_VISION_TENSOR_MAX_DIMS) return "more than 8 dimensions";
+  for (const gsize dim : std::span(dims, n_dims)) {
+    if (dim == 0) return "a dimension of size 0";
+    if (!g_size_checked_mul(&bytes, bytes, dim) || bytes > G_MAXSSIZE) return "larger than the address space";
+  }
+  *size = bytes;
+  return nullptr;
+}
+
 TensorReading reading_of(const GstCudaVisionTensorMeta &tensor) {
-  const TensorShape shape(tensor.element_type, tensor.n_dims, tensor.dims);
-  TensorReading reading{shape.error(), text_of(tensor.id), {}, shape.size()};
-  if (shape.error() == nullptr) reading.dims = {tensor.dims, tensor.n_dims};
+  TensorReading reading{nullptr, text_of(tensor.id), {}, 0};
+  reading.fault = fault_of_shape(tensor.element_type, tensor.n_dims, tensor.dims, &reading.size);
+  if (reading.fault == nullptr) reading.dims = {tensor.dims, tensor.n_dims};
   if (reading.id == nullptr)
     reading.fault = "no id";
   else if (reading.fault == nullptr && !GST_IS_BUFFER(tensor.data))

@@ -24,6 +24,10 @@ void drop_half_character(char *text);
 
 // --- tensors ---
 
+// Why these are no type and dimensions of a tensor; null if they are. *size: the size of all numbers in bytes, at most
+// G_MAXSSIZE; 0 if the shape is invalid. dims: outermost first; may be null if n_dims is 0.
+const char *fault_of_shape(GstCudaVisionElementType type, guint n_dims, const gsize *dims, gsize *size);
+
 struct TensorReading {
   const char *fault;            // why the tensor cannot be read; null if it can
   const char *id;               // null if it has none

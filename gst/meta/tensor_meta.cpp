@@ -11,14 +11,12 @@
 #include "gst/meta/reading.h"
 #include "gst/meta/registration.h"
 #include "gst/meta/tensor_names.h"
-#include "gst/meta/tensor_shape.h"
 #include "gst/meta/transform.h"
 #include "gst/meta/wire.h"
 
 namespace {
 
 using cudavision::BufferRef;
-using cudavision::TensorShape;
 
 GstCudaVisionTensorMeta *as_tensor(GstMeta *meta) {
   return reinterpret_cast<GstCudaVisionTensorMeta *>(meta);
@@ -77,8 +75,11 @@ bool read_tensor(GVariant *value, GstCudaVisionTensorMeta *tensor) {
   std::copy_n(dims, n_dims, tensor->dims);
   tensor->element_type = static_cast<GstCudaVisionElementType>(element_type);
   tensor->n_dims = static_cast<guint>(n_dims);
-  const TensorShape shape(tensor->element_type, tensor->n_dims, tensor->dims);
-  if (shape.error() != nullptr || shape.size() != size) return false;
+  gsize size_of_shape = 0;
+  if (cudavision::fault_of_shape(tensor->element_type, tensor->n_dims, tensor->dims, &size_of_shape) !=
+          nullptr ||
+      size_of_shape != size)
+    return false;
   tensor->id = cudavision::quark_of_foreign_name(id);
   if (tensor->id != 0) tensor->data = gst_buffer_new_memdup(numbers, size);
   return tensor->id != 0;
@@ -155,14 +156,14 @@ GstCudaVisionTensorMeta *gst_cuda_vision_buffer_add_tensor_meta(GstBuffer *buffe
   g_return_val_if_fail(data != buffer, nullptr);
   g_return_val_if_fail(dims != nullptr || n_dims == 0, nullptr);
 
-  const TensorShape shape(element_type, n_dims, dims);
-  if (shape.error() != nullptr) {
-    g_critical("%s: tensor \"%s\": %s", __func__, id, shape.error());
+  gsize size = 0;
+  if (const char *fault = cudavision::fault_of_shape(element_type, n_dims, dims, &size); fault != nullptr) {
+    g_critical("%s: tensor \"%s\": %s", __func__, id, fault);
     return nullptr;
   }
-  if (gst_buffer_get_size(data) < shape.size()) {
+  if (gst_buffer_get_size(data) < size) {
     g_critical("%s: tensor \"%s\": its %" G_GSIZE_FORMAT " bytes do not fit in data of %" G_GSIZE_FORMAT,
-               __func__, id, shape.size(), gst_buffer_get_size(data));
+               __func__, id, size, gst_buffer_get_size(data));
     return nullptr;
   }
 
@@ -170,7 +171,9 @@ GstCudaVisionTensorMeta *gst_cuda_vision_buffer_add_tensor_meta(GstBuffer *buffe
       as_tensor(gst_buffer_add_meta(buffer, GST_CUDA_VISION_TENSOR_META_INFO, nullptr));
   if (meta == nullptr) return nullptr;
   meta->id = g_quark_from_string(id);
-  shape.store(meta);
+  meta->element_type = element_type;
+  meta->n_dims = n_dims;
+  std::copy_n(dims, n_dims, meta->dims);
   meta->data = numbers.release();
   return meta;
 }
