@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gst/cudavision/tensormeta.h>
+#include <gst/video/video.h>
 
 #include <memory>
 
@@ -62,6 +63,12 @@ class ArrayExport {
   DLManagedTensorVersioned versioned_ = {};
   DLManagedTensor unversioned_ = {};
 };
+
+// Sets *layout to a plane of a video frame: an array [rows][columns], or [rows][columns][channels] if the plane holds
+// more than one number for each pixel. Returns false if the frame has no such plane, or if the samples are not laid out
+// as an array.
+bool layout_plane(GstBuffer *buffer, const GstVideoInfo &info, guint plane, ArrayLayout *layout,
+                  GError **error);
 
 // The buffer's memory, if it is a single one whose type offer_device_memory() has registered; otherwise null.
 GstMemory *device_memory_of(GstBuffer *buffer);

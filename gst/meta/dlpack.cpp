@@ -4,7 +4,6 @@
 #include <gst/cudavision/dlpack.h>
 
 #include "gst/meta/array_export.h"
-#include "gst/meta/frame_plane.h"
 #include "gst/meta/reading.h"
 
 namespace {

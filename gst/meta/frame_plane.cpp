@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Describes how the samples of a plane are laid out.
-#include "gst/meta/frame_plane.h"
-
 #include <algorithm>
+
+#include "gst/meta/array_export.h"
 
 namespace cudavision {
 namespace {

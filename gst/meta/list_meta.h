@@ -8,9 +8,9 @@
 #include <cstring>
 #include <optional>
 
+#include "gst/meta/mapping.h"
 #include "gst/meta/reading.h"
 #include "gst/meta/registration.h"
-#include "gst/meta/transform.h"
 #include "gst/meta/wire.h"
 
 namespace cudavision {

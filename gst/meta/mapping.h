@@ -71,4 +71,11 @@ class FrameMapping {
   bool identity_;
 };
 
+// The mapping that a transform applies to coordinates, from the arguments of a GstMetaTransformFunction; nullopt if it
+// is not known, and for a copy.
+//
+// A scaling describes both frames by a GstVideoInfo, which does not tell whether the element adds borders. It may do so
+// if the display aspect ratios differ. The mapping is then not known, and the first time a warning is logged.
+std::optional<FrameMapping> mapping_of(GQuark type, gpointer data);
+
 }  // namespace cudavision

@@ -8,10 +8,10 @@
 #include <optional>
 
 #include "gst/meta/buffer_ref.h"
+#include "gst/meta/mapping.h"
 #include "gst/meta/reading.h"
 #include "gst/meta/registration.h"
 #include "gst/meta/tensor_names.h"
-#include "gst/meta/transform.h"
 #include "gst/meta/wire.h"
 
 namespace {

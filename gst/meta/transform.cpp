@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Interprets the transforms of metas, for each version of GStreamer.
-#include "gst/meta/transform.h"
-
-#include <gst/video/video.h>
-
 #include <atomic>
+
+#include "gst/meta/mapping.h"
 
 GST_DEBUG_CATEGORY_STATIC(gst_cuda_vision_meta_debug);
 #define GST_CAT_DEFAULT gst_cuda_vision_meta_debug
