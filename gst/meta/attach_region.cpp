@@ -8,98 +8,61 @@
 #include <cstring>
 
 #include "gst/meta/free_ids.h"
-#include "gst/meta/registration.h"
-#include "gst/meta/wire.h"
 
 namespace {
 
-// --- the meta of a mark ---
+// --- marks ---
 
-// Holds the type as a string of its own: a quark is never freed, so types from outside of the process would pile up.
-struct AnalysisMeta {
-  GstMeta meta;
-  gchar *type;  // null: all types
-  guint n_results;
-};
+constexpr const char *kMark = "GstCudaVisionAnalysisMeta";
 
-AnalysisMeta *as_analysis(GstMeta *meta) { return reinterpret_cast<AnalysisMeta *>(meta); }
+guint results_in(const GstStructure *mark) {
+  guint results = 0;
+  gst_structure_get_uint(mark, "n-results", &results);
+  return results;
+}
 
-GType api_type() {
-  static const char *tags[] = {GST_META_TAG_VIDEO_STR, nullptr};  // the mark has no position in the picture
-  static const GType type = gst_meta_api_type_register("GstCudaVisionAnalysisMetaAPI", tags);
+bool attach_mark(GstBuffer *buffer, const char *type, guint n_results) {
+  GstCustomMeta *meta = gst_buffer_add_custom_meta(buffer, kMark);
+  if (meta == nullptr) return false;
+  GstStructure *mark = gst_custom_meta_get_structure(meta);
+  gst_structure_set(mark, "n-results", G_TYPE_UINT, n_results, nullptr);
+  if (type != nullptr)
+    gst_structure_set(mark, "type", G_TYPE_STRING, type, nullptr);  // without one: all types
+  return true;
+}
+
+// Copies the mark with every transform: a frame that is scaled or rotated stays analysed.
+gboolean copy_mark(GstBuffer *dest, GstCustomMeta *meta, GstBuffer *, GQuark, gpointer, gpointer) {
+  const GstStructure *mark = gst_custom_meta_get_structure(meta);
+  return attach_mark(dest, gst_structure_get_string(mark, "type"), results_in(mark));
+}
+
+GType mark_type() {
+  static const gchar *tags[] = {GST_META_TAG_VIDEO_STR, nullptr};  // the mark has no position in the picture
+  static const GType type = gst_meta_register_custom(kMark, tags, copy_mark, nullptr, nullptr)->api;
   return type;
 }
 
-guint sum(guint a, guint b) { return a > G_MAXUINT - b ? G_MAXUINT : a + b; }
-
-AnalysisMeta *attach(GstBuffer *buffer, const GstMetaInfo *info, const char *type, guint n_results) {
-  AnalysisMeta *analysis = as_analysis(gst_buffer_add_meta(buffer, info, nullptr));
-  if (analysis == nullptr) return nullptr;
-  analysis->type = g_strdup(type);
-  analysis->n_results = n_results;
-  return analysis;
-}
-
+// Calls visit(mark, type) with each mark. type: null for all types.
 template <typename Visit>
-void for_each_analysis(GstBuffer *buffer, const Visit &visit) {
+void for_each_mark(GstBuffer *buffer, const Visit &visit) {
   gpointer state = nullptr;
-  while (GstMeta *meta = gst_buffer_iterate_meta_filtered(buffer, &state, api_type()))
-    visit(*as_analysis(meta));
+  while (GstMeta *meta = gst_buffer_iterate_meta_filtered(buffer, &state, mark_type())) {
+    GstStructure *mark = gst_custom_meta_get_structure(reinterpret_cast<GstCustomMeta *>(meta));
+    visit(mark, gst_structure_get_string(mark, "type"));
+  }
 }
 
-struct Functions {
-  static gboolean init(GstMeta *meta, gpointer, GstBuffer *) {
-    as_analysis(meta)->type = nullptr;
-    as_analysis(meta)->n_results = 0;
-    return TRUE;
-  }
-  static void free(GstMeta *meta, GstBuffer *) { g_clear_pointer(&as_analysis(meta)->type, g_free); }
-  static void clear(GstBuffer *buffer, GstMeta *meta) {
-    free(meta, buffer);
-    init(meta, nullptr, buffer);
-  }
-  // Copies the mark with every transform: a frame that is scaled or rotated stays analysed.
-  static gboolean transform(GstBuffer *dest, GstMeta *meta, GstBuffer *, GQuark, gpointer) {
-    return attach(dest, meta->info, as_analysis(meta)->type, as_analysis(meta)->n_results) != nullptr;
-  }
-#if CUDAVISION_HAVE_META_SERIALISATION
-  static constexpr std::size_t kMostTypeBytes = 256;
-
-  static gboolean serialize(const GstMeta *meta, GstByteArrayInterface *data, guint8 *version) {
-    const auto *analysis = reinterpret_cast<const AnalysisMeta *>(meta);
-    if (analysis->type != nullptr &&
-        (std::strlen(analysis->type) > kMostTypeBytes || !g_utf8_validate(analysis->type, -1, nullptr)))
-      return FALSE;
-    return cudavision::write_value(g_variant_new("(ums)", analysis->n_results, analysis->type), data,
-                                   version);
-  }
-  static GstMeta *deserialize(const GstMetaInfo *info, GstBuffer *buffer, const guint8 *data, gsize size,
-                              guint8 version) {
-    g_autoptr(GVariant) value = cudavision::read_value("(ums)", data, size, version);
-    guint32 n_results = 0;
-    const char *type = nullptr;
-    if (value != nullptr) g_variant_get(value, "(um&s)", &n_results, &type);
-    if (value == nullptr || (type != nullptr && std::strlen(type) > kMostTypeBytes)) return nullptr;
-    return reinterpret_cast<GstMeta *>(attach(buffer, info, type, n_results));
-  }
-#endif
-};
-
-const GstMetaInfo *analysis_info() {
-  static const GstMetaInfo *const info =
-      cudavision::register_meta<AnalysisMeta, Functions>(api_type(), "GstCudaVisionAnalysisMeta");
-  return info;
-}
-
-// Adds n_results to the mark that the buffer has for this type, or attaches a new mark. type: null stands for all types.
-// Returns false if GStreamer cannot attach a meta to the buffer.
+// Adds n_results to the mark that the buffer has for this type, or attaches a new mark. type: null stands for all
+// types. Returns false if GStreamer cannot attach a meta to the buffer.
 bool mark_analysed(GstBuffer *buffer, const char *type, guint n_results) {
-  AnalysisMeta *own = nullptr;
-  for_each_analysis(buffer, [&](AnalysisMeta &analysis) {
-    if (own == nullptr && g_strcmp0(analysis.type, type) == 0) own = &analysis;
+  GstStructure *own = nullptr;
+  for_each_mark(buffer, [&](GstStructure *mark, const char *own_type) {
+    if (own == nullptr && g_strcmp0(own_type, type) == 0) own = mark;
   });
-  if (own == nullptr) return attach(buffer, analysis_info(), type, n_results) != nullptr;
-  own->n_results = sum(own->n_results, n_results);
+  if (own == nullptr) return attach_mark(buffer, type, n_results);
+  const guint before = results_in(own), most = G_MAXUINT - before;
+  gst_structure_set(own, "n-results", G_TYPE_UINT, before + std::min(n_results, most), nullptr);
   return true;
 }
 
@@ -195,7 +158,7 @@ gint gst_cuda_vision_buffer_remove_regions(GstBuffer *buffer, const gchar *type,
   return removal.count;
 }
 
-GType gst_cuda_vision_analysis_meta_api_get_type() { return analysis_info()->api; }
+GType gst_cuda_vision_analysis_meta_api_get_type() { return mark_type(); }
 
 gboolean gst_cuda_vision_buffer_mark_analysed(GstBuffer *buffer, const gchar *type, guint n_results,
                                               GError **error) {
@@ -208,9 +171,9 @@ gboolean gst_cuda_vision_buffer_mark_analysed(GstBuffer *buffer, const gchar *ty
 gint64 gst_cuda_vision_buffer_get_n_results(GstBuffer *buffer, const gchar *type) {
   g_return_val_if_fail(GST_IS_BUFFER(buffer), -1);
   gint64 results = -1;
-  for_each_analysis(buffer, [&](const AnalysisMeta &analysis) {
-    if (type == nullptr || analysis.type == nullptr || std::strcmp(analysis.type, type) == 0)
-      results = std::max(results, gint64{0}) + analysis.n_results;
+  for_each_mark(buffer, [&](const GstStructure *mark, const char *own_type) {
+    if (type == nullptr || own_type == nullptr || std::strcmp(own_type, type) == 0)
+      results = std::max(results, gint64{0}) + results_in(mark);
   });
   return results;
 }

@@ -22,7 +22,7 @@ declare -A sources=(
   [text]="gst/base/style/color_text.cpp gst/base/input/excerpt.cpp gst/visionjson/json_text.cpp"
 )
 if pkg-config --atleast-version=1.24 gstreamer-1.0; then
-  sources[meta]="gst/meta/attach_region.cpp gst/meta/element_type.cpp gst/meta/keypoints_meta.cpp gst/meta/lines_meta.cpp
+  sources[meta]="gst/meta/element_type.cpp gst/meta/keypoints_meta.cpp gst/meta/lines_meta.cpp
     gst/meta/mapping.cpp gst/meta/reading.cpp gst/meta/region.cpp gst/meta/tensor_meta.cpp gst/meta/tensor_names.cpp gst/meta/transform.cpp"
 fi
 read -ra flags <<<"$(pkg-config --cflags gstreamer-1.0 gstreamer-video-1.0 libpng json-glib-1.0 yaml-0.1)"

@@ -20,7 +20,7 @@ constexpr std::size_t kMostTypes = 5;  // named in the sentence for the user
 bool is_result(const GstMeta &meta, AwaitedResults::Kind kind) {
   const std::string_view name = g_type_name(meta.info->api);
   return meta.info->api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE ||
-         name.starts_with("GstAnalyticsRelation") || name == "GstCudaVisionAnalysisMetaAPI" ||
+         name.starts_with("GstAnalyticsRelation") || name == "GstCudaVisionAnalysisMeta-api" ||
          name.starts_with("GstCudaVisionNote") ||
          (kind == AwaitedResults::Kind::all && name.starts_with("GstCudaVision"));
 }

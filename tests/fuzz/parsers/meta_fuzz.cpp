@@ -16,10 +16,9 @@ extern "C" int LLVMFuzzerInitialize(int *, char ***) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   if (size < 2) return 0;
-  gst_cuda_vision_analysis_meta_api_get_type();
-  const GstMetaInfo *const infos[] = {
-      gst_cuda_vision_tensor_meta_get_info(), gst_cuda_vision_keypoints_meta_get_info(),
-      gst_cuda_vision_lines_meta_get_info(), gst_meta_get_info("GstCudaVisionAnalysisMeta")};
+  const GstMetaInfo *const infos[] = {gst_cuda_vision_tensor_meta_get_info(),
+                                      gst_cuda_vision_keypoints_meta_get_info(),
+                                      gst_cuda_vision_lines_meta_get_info()};
   const GstMetaInfo *info = infos[data[0] % std::size(infos)];
   GstBuffer *buffer = gst_buffer_new();
   const GstMeta *meta = info->deserialize_func(info, buffer, data + 2, size - 2, data[1]);

@@ -64,7 +64,8 @@ gint gst_cuda_vision_buffer_remove_regions(GstBuffer *buffer, const gchar *type,
  * calls this function for each frame at which it looks, above all if it has found nothing. A frame can be marked for
  * several types, and several times for one type; the results are added up. cudahog marks frames itself.
  *
- * The mark is a #GstMeta with the API type "GstCudaVisionAnalysisMetaAPI". Elements that copy or scale frames keep it.
+ * The mark is a #GstCustomMeta of the name "GstCudaVisionAnalysisMeta". Its structure has the fields "n-results"
+ * (guint) and, unless it is for all types, "type" (a string). Elements that copy or scale frames keep it.
  *
  * In a pad probe, call gst_cuda_vision_probe_mark_analysed() instead.
  *
