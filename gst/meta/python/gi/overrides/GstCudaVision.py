@@ -219,25 +219,13 @@ def frame_tensors(buffer, caps):
 # --- lists ---
 
 
-class _Words:
-    """The items of a list as rows of 32-bit words."""
-
-    def __init__(self, meta):
-        self._lease = _Lease(meta, Flags.NONE, -1)
-        self.__array_interface__ = self._lease.interface()
-
-
 class _List(_NotCopied):
     """Makes a list a structured array of NumPy. The class of the list needs _FIELDS and _NAME."""
-
-    def _export_dlpack(self, flags, _stream):
-        return self.export_dlpack(flags)
 
     def __array__(self, dtype=None, copy=None):
         import numpy
 
-        items = (numpy.asarray(_Words(self)).view(self._FIELDS).reshape(-1) if len(self)
-                 else numpy.empty(0, self._FIELDS))
+        items = numpy.frombuffer(self.get_bytes().get_data() or b"", self._FIELDS)  # read-only
         if dtype is not None and items.dtype != dtype:
             if copy is False:
                 raise ValueError("a list of another type is a copy")
