@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Decodes PNG pictures with libpng.
-#include "gst/inpaint/decode_png.h"
-
 #include <glib.h>
 #include <png.h>
 
@@ -13,6 +11,7 @@
 #include "cuda/common/backends.h"
 #include "cuda/luma/luma.h"
 #include "gst/base/input/excerpt.h"
+#include "gst/inpaint/mask_picture.h"
 
 namespace cudavision {
 namespace {
@@ -55,9 +54,14 @@ class PngReader {
     CUDAVISION_TRY(check_size(mask_->size));
     mask_->pixels.assign(std::size_t{png_get_image_width(png_, info_)} * png_get_image_height(png_, info_),
                          0);
+    if (png_get_interlace_type(png_, info_) != PNG_INTERLACE_NONE)
+      return {Status::Code::unreadable_file, "it is interlaced: save it without interlacing"};
     std::vector<png_byte> row(png_get_rowbytes(png_, info_));
-    if (png_get_interlace_type(png_, info_) == PNG_INTERLACE_NONE) return read_rows(&row);
-    return read_passes(&row);
+    for (int y = 0; y < mask_->size.height; ++y) {
+      if (!attempt(&error_, [this, &row] { png_read_row(png_, row.data(), nullptr); })) return failure();
+      put(row.data(), y);
+    }
+    return {};
   }
 
  private:
@@ -96,40 +100,15 @@ class PngReader {
 
   Status failure() const { return {Status::Code::unreadable_file, excerpt(error_.text)}; }
 
-  bool read_row(std::vector<png_byte> *row) {
-    return attempt(&error_, [this, row] { png_read_row(png_, row->data(), nullptr); });
-  }
-
-  // Takes `count` pixels, RGBA, at the columns x, x + step, x + 2 step, ... of row y.
-  void put(const png_byte *rgba, int count, int x, int step, int y) {
-    std::uint8_t *pixel = mask_->pixels.data() + std::ptrdiff_t{y} * mask_->size.width + x;
-    for (int i = 0; i < count; ++i, rgba += 4, pixel += step) {
+  // Takes row y, whose pixels are RGBA.
+  void put(const png_byte *rgba, int y) {
+    std::uint8_t *pixel = mask_->pixels.data() + std::ptrdiff_t{y} * mask_->size.width;
+    for (int x = 0; x < mask_->size.width; ++x, rgba += 4) {
       const int luma = luma_of_rgb(rgba[0], rgba[1], rgba[2]);
       const bool is_opaque = rgba[3] >= 128;
-      *pixel = luma >= kLeastMaskLuma && is_opaque ? 255 : 0;
+      pixel[x] = luma >= kLeastMaskLuma && is_opaque ? 255 : 0;
       if (is_opaque) mask_->brightest = std::max(mask_->brightest.value_or(0), luma);
     }
-  }
-
-  Status read_rows(std::vector<png_byte> *row) {
-    for (int y = 0; y < mask_->size.height; ++y) {
-      if (!read_row(row)) return failure();
-      put(row->data(), mask_->size.width, 0, 1, y);
-    }
-    return {};
-  }
-
-  // Reads the passes of an interlaced picture, each of which holds some columns of some rows, straight to their places.
-  Status read_passes(std::vector<png_byte> *row) {
-    for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; ++pass) {
-      const auto count = static_cast<int>(PNG_PASS_COLS(mask_->size.width, pass));
-      if (count == 0) continue;  // such a pass has no rows in the file
-      for (int y = PNG_PASS_START_ROW(pass); y < mask_->size.height; y += 1 << PNG_PASS_ROW_SHIFT(pass)) {
-        if (!read_row(row)) return failure();
-        put(row->data(), count, PNG_PASS_START_COL(pass), 1 << PNG_PASS_COL_SHIFT(pass), y);
-      }
-    }
-    return {};
   }
 
   std::string_view rest_;  // the bytes of the file that are not read yet

@@ -95,33 +95,18 @@ TEST_F(CudaInpaintPicture, every_kind_of_png_is_read) {
                {PNG_COLOR_TYPE_RGB_ALPHA, {8, 16}}};
   for (const auto &type : types)
     for (const int bits : type.bits)
-      for (const bool interlaced : {false, true})
-        for (const bool transparent : {false, true}) {
-          if (transparent && bits == 1) continue;  // it has no third value
-          std::vector<std::uint8_t> expected;
-          for (const std::uint8_t pixel : mask.pixels())
-            expected.push_back(pixel == kBright || (pixel == kTransparent && !transparent) ? 255 : 0);
-          EXPECT_EQ(removed(png_file(mask, {bits, type.color_type, interlaced, transparent}), mask.size()),
-                    expected)
-              << "type " << type.color_type << ", " << bits << " bits" << (interlaced ? ", interlaced" : "")
-              << (transparent ? ", transparent" : "");
-        }
+      for (const bool transparent : {false, true}) {
+        if (transparent && bits == 1) continue;  // it has no third value
+        std::vector<std::uint8_t> expected;
+        for (const std::uint8_t pixel : mask.pixels())
+          expected.push_back(pixel == kBright || (pixel == kTransparent && !transparent) ? 255 : 0);
+        EXPECT_EQ(removed(png_file(mask, {bits, type.color_type, false, transparent}), mask.size()), expected)
+            << "type " << type.color_type << ", " << bits << " bits" << (transparent ? ", transparent" : "");
+      }
 }
 
-TEST_F(CudaInpaintPicture, interlaced_pngs_of_every_small_size_are_read) {
-  for (int width = 1; width < 10; ++width)
-    for (int height = 1; height < 10; ++height) {
-      Picture mask(Size{width, height});
-      for (int i = 0; i < width * height; ++i)
-        mask.pixels()[static_cast<std::size_t>(i)] = i % 3 == 0 ? kBright : kDark;
-      const std::string file = png_file(mask, {8, PNG_COLOR_TYPE_GRAY, true});
-      // In a frame eight times as large: some elements take no frame of a pixel.
-      const std::vector<std::uint8_t> found = removed(file, {8 * width, 8 * height});
-      for (int y = 0; y < height; ++y)
-        for (int x = 0; x < width; ++x)
-          ASSERT_EQ(found[static_cast<std::size_t>((8 * y + 4) * 8 * width + 8 * x + 4)], mask.at(x, y))
-              << width << "x" << height << " at " << x << ", " << y;
-    }
+TEST_F(CudaInpaintPicture, interlaced_pngs_are_refused) {
+  EXPECT_TRUE(is_unreadable(png_file(small_mask(), {8, PNG_COLOR_TYPE_GRAY, true}), "it is interlaced"));
 }
 
 // --- files that would take long or much memory ---
