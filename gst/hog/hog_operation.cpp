@@ -72,14 +72,11 @@ Status HogOperation::prepare_blocks(const HogParams &params) {
 
 // Parameters that are not valid for the size of the frame do not end the stream: the last valid ones stay in force.
 Status HogOperation::follow_params() {
-  const HogParams params = this->params();
-  if (refused_ == params) return {};
-  refused_.reset();
-  const Status status = prepare_blocks(params);
+  const Status status = prepare_blocks(params());
   if (status.code() != Status::Code::invalid_argument && status.code() != Status::Code::too_small)
     return status;
-  refused_ = params;
-  warn(status.text() + (hog_ ? ": the last valid values stay in force" : ": there are no blocks"));
+  state_.warn_once(
+      "blocks", status.text() + (hog_ ? ": the last valid values stay in force" : ": there are no blocks"));
   return {};
 }
 
@@ -152,9 +149,8 @@ Status HogOperation::draw_stars(const Job &job, const HogPicture &picture, const
   const StarGroups groups{automatic_width(job.frame.size())};
   const long long count = star_line_count(shape_, block_params_, groups);
   if (count > kMaxStarLines) {
-    if (!std::exchange(warned_of_stars_, true))
-      warn("display would draw " + std::to_string(count) + " lines, which is more than " +
-           std::to_string(kMaxStarLines) + ", and draws none: increase cell-size");
+    state_.warn_once("lines", "display would draw " + std::to_string(count) + " lines, which is more than " +
+                                  std::to_string(kMaxStarLines) + ", and draws none: increase cell-size");
     return {};
   }
   const auto capacity = static_cast<std::size_t>(count) + 1;
@@ -207,23 +203,11 @@ Status HogOperation::draw_boxes(const Job &job) {
 Status HogOperation::finish(const Job &job) {
   if (model() == nullptr) return {};
   const HogBoxCount &count = found_.count_on_host();
-  warn_of_truncation(count);
+  if (count.hits > kMaxHogHits)
+    state_.warn_once("hits", std::to_string(count.hits) + " windows reach hit-threshold (" +
+                                 text_of(settings_.hit_threshold) + "), but only the first " +
+                                 std::to_string(kMaxHogHits) + " of them are used: raise hit-threshold");
   return attach_boxes(job, found_.items_on_host(), count.listed, label(), gate_.look());
-}
-
-// Posts at most one warning.
-void HogOperation::warn_of_truncation(const HogBoxCount &count) {
-  if (count.hits <= kMaxHogHits || warned_of_truncation_) return;
-  warned_of_truncation_ = true;
-  GST_ELEMENT_WARNING(
-      state_.element(), RESOURCE, SETTINGS,
-      ("%d windows reach hit-threshold (%s), but only the first %d of them are used: raise hit-threshold",
-       count.hits, text_of(settings_.hit_threshold).c_str(), kMaxHogHits),
-      (nullptr));
-}
-
-void HogOperation::warn(const std::string &text) const {
-  GST_ELEMENT_WARNING(state_.element(), RESOURCE, SETTINGS, ("%s", text.c_str()), (nullptr));
 }
 
 void HogOperation::describe(GstStructure *message) {

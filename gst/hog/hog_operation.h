@@ -43,7 +43,7 @@ class HogOperation final : public ElementOperation<HogSettings, HogFiles> {
   // Makes hog_ and pool_ for these parameters, unless they exist. On failure the previous ones stay.
   Status prepare_blocks(const HogParams &params);
   // Calls prepare_blocks() with the parameters that the properties have at this frame. If these are not valid for the
-  // size of the frame, posts one warning and succeeds.
+  // size of the frame, warns once and succeeds.
   Status follow_params();
   // Makes detector_ for the search of the frame, unless it exists.
   Status prepare_detector();
@@ -52,8 +52,6 @@ class HogOperation final : public ElementOperation<HogSettings, HogFiles> {
   Status draw_stars(const Job &job, const HogPicture &picture, const float *blocks);
   Status detect(const Job &job, const HogPicture &picture);
   Status draw_boxes(const Job &job);
-  void warn_of_truncation(const HogBoxCount &count);
-  void warn(const std::string &text) const;
   HogLabels labels(const Job &job) const;
   const char *label() const { return settings_.label ? settings_.label->c_str() : "person"; }
   HogBoxList list() const { return {found_.items(), found_.count()}; }
@@ -69,10 +67,8 @@ class HogOperation final : public ElementOperation<HogSettings, HogFiles> {
   HogShape shape_;
   std::unique_ptr<Hog> hog_;  // null if no parameters were valid for the size of the frame yet
   std::unique_ptr<TensorPool> pool_;
-  std::optional<HogParams> refused_;  // the parameters of the last warning, if they are still set
   OwnedBytes star_lines_;
   std::size_t star_capacity_ = 0;
-  bool warned_of_stars_ = false;
   Patience idle_;
 
   // Detection.
@@ -83,7 +79,6 @@ class HogOperation final : public ElementOperation<HogSettings, HogFiles> {
   RoiGate gate_;
   OwnedList<HogBoxCount, HogBox> found_;
   OwnedBytes box_primitives_, box_primitive_count_;
-  bool warned_of_truncation_ = false;
 };
 
 }  // namespace cudavision

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "cuda/common/rectangle.h"
 #include "cuda/hough/line_primitives.h"
@@ -116,16 +117,13 @@ Status HoughOperation::attach(const Job &job) {
   return {};
 }
 
-// Posts at most one warning for each value of max-lines.
 void HoughOperation::warn_of_truncation(const HoughCount &count) {
   const bool segments = settings_.mode == HoughMode::segments;
   const int most = segments ? std::max(count.found, count.peaks) : count.found, listed = found_.capacity();
-  if (most <= listed || warned_of_ == listed) return;
-  warned_of_ = listed;
-  GST_ELEMENT_WARNING(state_.element(), RESOURCE, SETTINGS,
-                      ("max-lines is %d, but there are %d lines%s: only those with the most votes are listed",
-                       listed, most, segments ? " or segments" : ""),
-                      (nullptr));
+  if (most > listed)
+    state_.warn_once("max-lines", "max-lines is " + std::to_string(listed) + ", but there are " +
+                                      std::to_string(most) + (segments ? " lines or segments" : " lines") +
+                                      ": only those with the most votes are listed");
 }
 
 }  // namespace cudavision

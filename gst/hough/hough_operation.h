@@ -45,7 +45,6 @@ class HoughOperation final : public ElementOperation<HoughSettings> {
   Palette hues_;
   OwnedList<HoughCount, HoughLine> found_;
   OwnedBytes primitives_;
-  int warned_of_ = 0;                        // the value of max-lines in the last warning of truncation
   std::vector<GstCudaVisionLine> attached_;  // a member to reuse its memory
 };
 

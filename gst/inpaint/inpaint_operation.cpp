@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "cuda/common/backends.h"
 #include "gst/base/frame/format.h"
 #include "gst/base/results/attach.h"
 
@@ -113,14 +114,12 @@ Status InpaintOperation::make_mask(const Job &job, const RemovalSources &sources
 
 Status InpaintOperation::finish(const Job &job) {
   CUDAVISION_TRY(check_stopped());
-  if (report_.refused && !warned_)
-    GST_ELEMENT_WARNING(
-        state_.element(), STREAM, FAILED,
-        ("%d pixels cannot be filled, because no patch of %dx%d pixels lies outside of them: the frame stays "
-         "unchanged",
-         report_.removed, settings_.patch_size, settings_.patch_size),
-        (nullptr));
-  warned_ = report_.refused;
+  if (report_.refused) {
+    const std::string side = std::to_string(settings_.patch_size);
+    state_.warn_once("patch-size", std::to_string(report_.removed) +
+                                       " pixels cannot be filled, because no patch of " + side + "x" + side +
+                                       " pixels lies outside of them: the frame stays unchanged");
+  }
   // The 5 s of the warning below begin anew when the region of interest moves: it may then meet the selection again.
   if (!fixed_selection_ || was_outside_ || report_.removed != 0 || job.region != empty_region_)
     unselected_ = {};
@@ -140,17 +139,14 @@ void InpaintOperation::describe(GstStructure *message) {
                     static_cast<gboolean>(report_.refused), nullptr);
 }
 
-// Posts a warning when the region begins to reach beyond the frame, not for each frame in which it moves there.
 void InpaintOperation::tell_of_part_outside(Region region, Size frame) {
-  const Region part{region.x, region.y, std::clamp(frame.width - region.x, 0, region.width),
-                    std::clamp(frame.height - region.y, 0, region.height)};
-  const bool told = std::exchange(was_outside_, part != region);
-  if (told || !was_outside_) return;
-  GST_ELEMENT_WARNING(state_.element(), RESOURCE, SETTINGS,
-                      ("The region to remove, %dx%d pixels at (%d, %d), reaches beyond the frame of %dx%d: "
-                       "only the part inside is removed",
-                       region.width, region.height, region.x, region.y, frame.width, frame.height),
-                      (nullptr));
+  was_outside_ = region.x + std::int64_t{region.width} > frame.width ||
+                 region.y + std::int64_t{region.height} > frame.height;
+  if (was_outside_)
+    state_.warn_once("region", "The region to remove, " + to_string(Size{region.width, region.height}) +
+                                   " pixels at (" + std::to_string(region.x) + ", " +
+                                   std::to_string(region.y) + "), reaches beyond the frame of " +
+                                   to_string(frame) + ": only the part inside is removed");
 }
 
 bool InpaintOperation::find_sources(const Job &job, RemovalSources *sources) {

@@ -60,8 +60,7 @@ class InpaintOperation final : public ElementOperation<InpaintSettings, InpaintF
   TypedRegions typed_;  // the regions of remove-type
   std::vector<Region> regions_;
   InpaintReport report_;      // of the last frame
-  bool warned_ = false;       // the last frame was refused, and a warning was posted
-  bool was_outside_ = false;  // the last region lay partly outside of the frame, and a message was posted
+  bool was_outside_ = false;  // the last region lay partly outside of the frame
   // Only mask-location or a region selects what is removed: the same pixels in all frames, unless a property changes.
   bool fixed_selection_ = false;
   Patience unselected_;           // how long fixed_selection_ has had no pixel in the same region of interest

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "gst/base/results/attach.h"
 
@@ -125,14 +126,8 @@ LocalHistParams LocalHistOperation::valid_params() {
   const LocalHistParams params = settings_.params();
   LocalHistShape shape;
   const Status status = shape_of(region_, params, &shape);
-  if (status.ok() || !valid_ || !shape_of(region_, *valid_, &shape).ok()) {
-    refused_.reset();
-    return params;
-  }
-  if (refused_ != params)
-    GST_ELEMENT_WARNING(state_.element(), RESOURCE, SETTINGS,
-                        ("%s: the last valid values stay in force", status.text().c_str()), (nullptr));
-  refused_ = params;
+  if (status.ok() || !valid_ || !shape_of(region_, *valid_, &shape).ok()) return params;
+  state_.warn_once("parameters", status.text() + ": the last valid values stay in force");
   return *valid_;
 }
 
@@ -182,13 +177,9 @@ Status LocalHistOperation::take_model(const Job &job) {
     model_->exists = true;
     return {};
   }
-  if (settings_.model_changes != model_->refused)
-    GST_ELEMENT_WARNING(
-        state_.element(), RESOURCE, SETTINGS,
-        ("model-region-x and model-region-y (%d, %d) lie outside the analysed region: %s", settings_.model_x,
-         settings_.model_y, model_->exists ? "the last model stays in force" : "there is no model"),
-        (nullptr));
-  model_->refused = settings_.model_changes;
+  state_.warn_once("model", "model-region-x and model-region-y (" + std::to_string(settings_.model_x) + ", " +
+                                std::to_string(settings_.model_y) + ") lie outside the analysed region: " +
+                                (model_->exists ? "the last model stays in force" : "there is no model"));
   // If only the model's region has changed, the last model still fits. With other bins, for example, it does not.
   ModelKey last = model_->key;
   last.changes = key.changes;

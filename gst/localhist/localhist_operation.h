@@ -58,7 +58,6 @@ class LocalHistOperation final : public ElementOperation<LocalHistSettings> {
     OwnedBytes shares;
     ModelKey key{};
     bool exists = false;
-    guint64 refused = 0;  // the value of model_changes at the last warning
   };
 
   Status prepare(bool display);
@@ -73,8 +72,7 @@ class LocalHistOperation final : public ElementOperation<LocalHistSettings> {
 
   // The settings that the members below were made for.
   LocalHistParams params_;
-  std::optional<LocalHistParams> valid_;    // the last valid parameters
-  std::optional<LocalHistParams> refused_;  // the parameters of the last warning, if they are still set
+  std::optional<LocalHistParams> valid_;  // the last valid parameters
   LocalHistShape shape_;
   std::unique_ptr<LocalHist> localhist_;
   LocalHistResults results_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "cuda/sigma2kp/point_primitives.h"
 #include "gst/base/frame/format.h"
@@ -84,18 +85,14 @@ GstCudaVisionKeypoint Sigma2KpOperation::keypoint_of_frame(const Sigma2Keypoint 
           .angle = static_cast<float>(angle)};
 }
 
-// Posts at most one warning, and only for the default of max-keypoints: an application that sets
-// max-keypoints wants only the strongest keypoints.
+// Warns only with the default of max-keypoints: an application that sets max-keypoints wants only the strongest.
 void Sigma2KpOperation::warn_of_truncation(const Sigma2KpCount &count) {
-  const bool is_default = settings_.max_keypoints == Sigma2KpSettings().max_keypoints;
-  if (count.found <= count.listed || !is_default || has_warned_) return;
-  has_warned_ = true;
-  GST_ELEMENT_WARNING(
-      state_.element(), RESOURCE, SETTINGS,
-      ("there are %d keypoints, more than the %d that max-keypoints lists by default: only those "
-       "of greatest variance are listed",
-       count.found, count.listed),
-      (nullptr));
+  if (count.found > count.listed && settings_.max_keypoints == Sigma2KpSettings().max_keypoints)
+    state_.warn_once("max-keypoints",
+                     "there are " + std::to_string(count.found) + " keypoints, more than the " +
+                         std::to_string(count.listed) +
+                         " that max-keypoints lists by default: only those of greatest variance "
+                         "are listed");
 }
 
 }  // namespace cudavision

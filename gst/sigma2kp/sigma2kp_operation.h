@@ -38,8 +38,7 @@ class Sigma2KpOperation final : public ElementOperation<Sigma2KpSettings> {
   std::unique_ptr<Canvas> canvas_;
   OwnedList<Sigma2KpCount, Sigma2Keypoint> found_;
   OwnedBytes primitives_;
-  OwnedBytes drawn_;  // the number of primitives, an int
-  bool has_warned_ = false;
+  OwnedBytes drawn_;                             // the number of primitives, an int
   std::vector<GstCudaVisionKeypoint> attached_;  // a member to reuse its memory
 };
 

@@ -96,7 +96,10 @@ Status VisionOverlayOperation::run(const Job &job) {
                      "For 5 s no frame has carried a result that could be drawn: put the elements that "
                      "find something, such as cudahog, before this one");
   if (settings_.tensors) CUDAVISION_TRY(tensors_.draw(job, settings_, canvas_.get()));
-  if (tensors_.has_unreadable()) warn_of_unreadable();
+  if (tensors_.has_unreadable())
+    state_.warn_once(
+        "unreadable",
+        "A tensor cannot be read and is not drawn: it was changed, or its memory cannot be mapped");
   if (settings_.keypoints) add_keypoints(job);
   if (settings_.lines) add_lines(job);
   if (settings_.zones) add_zones(job);
@@ -238,21 +241,10 @@ void VisionOverlayOperation::add_label(const AttachedBox &box, const Job &job) {
   make_label(label, has_score ? &score : nullptr, place, style, primitives_.data() + first);
 }
 
-// Posts at most one warning. Returns false, so that the rest is left out.
+// Returns false, so that the rest is left out.
 bool VisionOverlayOperation::warn_of_too_many() {
-  if (!std::exchange(warned_, true))
-    GST_ELEMENT_WARNING(state_.element(), STREAM, FAILED,
-                        ("The results of a frame are more than can be drawn: some are left out"), (nullptr));
+  state_.warn_once("too many", "The results of a frame are more than can be drawn: some are left out");
   return false;
-}
-
-// Posts at most one warning.
-void VisionOverlayOperation::warn_of_unreadable() {
-  if (!std::exchange(warned_of_unreadable_, true))
-    GST_ELEMENT_WARNING(
-        state_.element(), RESOURCE, READ,
-        ("A tensor cannot be read and is not drawn: it was changed, or its memory cannot be mapped"),
-        (nullptr));
 }
 
 Status VisionOverlayOperation::draw(const Job &job) {

@@ -48,7 +48,6 @@ class VisionOverlayOperation final : public ElementOperation<VisionOverlaySettin
   std::string end_of_label(const AttachedBox &box, bool is_alone) const;
   guint32 color_of_box(std::optional<guint64> track) const;
   bool warn_of_too_many();
-  void warn_of_unreadable();
   Status draw(const Job &job);  // draws primitives_
 
   std::unique_ptr<Canvas> canvas_;
@@ -66,7 +65,6 @@ class VisionOverlayOperation final : public ElementOperation<VisionOverlaySettin
   OwnedBytes memory_;
   HostCopy host_;
   int keypoint_count_ = 0, line_count_ = 0;  // of the frame
-  bool warned_ = false, warned_of_unreadable_ = false;
 };
 
 }  // namespace cudavision

@@ -444,7 +444,7 @@ TEST_F(CudaHog, parameters_that_do_not_fit_the_frame_cause_a_warning_in_playing)
     for (int time = 0; time < 2; ++time) {
       g_object_set(hog.element(), "cell-size", 32, nullptr);
       for (int i = 0; i < 2; ++i) EXPECT_EQ(blocks_from(&hog, frame).numbers, expected);
-      EXPECT_TRUE(warned(&hog));
+      EXPECT_EQ(warned(&hog), time == 0) << "once in a run";
       EXPECT_FALSE(take_warning(hog.element()));
       g_object_set(hog.element(), "cell-size", 8, nullptr);
       EXPECT_EQ(blocks_from(&hog, frame).numbers, expected);

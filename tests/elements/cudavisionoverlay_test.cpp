@@ -456,8 +456,8 @@ TEST_F(CudaVisionOverlay, too_many_keypoints_leave_room_for_boxes) {
   EXPECT_FALSE(take_warning(overlay.element()));
   keypoints.push_back(keypoints.front());
   draw();
-  EXPECT_TRUE(
-      is(take_warning(overlay.element()), GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED, "some are left out"));
+  EXPECT_TRUE(is(take_warning(overlay.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                 "some are left out"));
   EXPECT_EQ(regions_in_message(overlay), 1);
 }
 
