@@ -12,9 +12,16 @@
 #include "cuda/histogram/plot.h"
 #include "gst/base/element/element.h"
 #include "gst/base/results/tensor_pool.h"
-#include "gst/histogram/histogram_settings.h"
 
 namespace cudavision {
+
+enum class HistogramMode { luma, channels };
+
+struct HistogramSettings : HistogramParams {
+  HistogramMode mode = HistogramMode::luma;
+
+  friend bool operator==(const HistogramSettings &, const HistogramSettings &) = default;
+};
 
 class HistogramOperation final : public ElementOperation<HistogramSettings> {
  public:

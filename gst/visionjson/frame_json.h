@@ -4,6 +4,7 @@
 
 #include <gst/gst.h>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,9 +12,21 @@
 #include "cuda/common/image.h"
 #include "cuda/common/stop.h"
 #include "gst/visionjson/tensor_json.h"
-#include "gst/visionjson/utc.h"
 
 namespace cudavision {
+
+// --- the time of day of a frame, in UTC ---
+
+using Utc = std::chrono::sys_time<std::chrono::nanoseconds>;
+
+// The time in the first GstReferenceTimestampMeta that counts from 1970 (timestamp/x-unix) or 1900 (timestamp/x-ntp);
+// nullopt if there is none.
+std::optional<Utc> utc_of(GstBuffer *buffer);
+
+// As RFC 3339 writes it: 2026-11-22T12:34:56.123456789Z.
+std::string rfc3339(Utc time);
+
+// --- the line ---
 
 // Members of the line that describe the frame itself.
 struct FrameFacts {

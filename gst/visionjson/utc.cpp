@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The time of day of a frame, in UTC.
-#include "gst/visionjson/utc.h"
-
 #include <string_view>
+
+#include "gst/visionjson/frame_json.h"
 
 namespace cudavision {
 namespace {

@@ -31,9 +31,7 @@ class BufferedFilter {
   explicit BufferedFilter(const TypedBox &box);
 
   std::optional<TypedBox> box() const;
-  // The velocities of the centre in pixels a second.
-  double velocity_x(const Tick &) const { return x_.velocity(); }
-  double velocity_y(const Tick &) const { return y_.velocity(); }
+  Velocity velocity(const Tick &) const { return {x_.velocity(), y_.velocity()}; }
   void predict(const Tick &tick);
   void take(const TypedBox &box);
 

@@ -18,7 +18,7 @@ void add_tracking(GstVideoRegionOfInterestMeta *region, const Identity &identity
       "tracking", "id", G_TYPE_UINT64, identity.id, "frames", G_TYPE_INT64,
       static_cast<gint64>(identity.frames), "x", G_TYPE_DOUBLE, box.x, "y", G_TYPE_DOUBLE, box.y, "width",
       G_TYPE_DOUBLE, box.width, "height", G_TYPE_DOUBLE, box.height, "velocity-x", G_TYPE_DOUBLE,
-      identity.velocity_x, "velocity-y", G_TYPE_DOUBLE, identity.velocity_y, nullptr);
+      identity.velocity.x, "velocity-y", G_TYPE_DOUBLE, identity.velocity.y, nullptr);
   if (predicted) gst_structure_set(tracking, "predicted", G_TYPE_BOOLEAN, TRUE, nullptr);
   gst_video_region_of_interest_meta_add_param(region, tracking);
 }

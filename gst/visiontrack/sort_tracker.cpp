@@ -30,10 +30,6 @@ std::optional<std::vector<int>> only_pairs(const Costs &negative, double thresho
   return any ? std::optional(columns) : std::nullopt;
 }
 
-double frames_a_second(const Tick &tick) {
-  return static_cast<double>(GST_SECOND) / static_cast<double>(tick.duration);
-}
-
 }  // namespace
 
 SortFilter::SortFilter(const TypedBox &box)
@@ -51,8 +47,10 @@ std::optional<TypedBox> SortFilter::box() const {
       .x = u_.value() - width / 2, .y = v_.value() - height / 2, .width = width, .height = height};
 }
 
-double SortFilter::velocity_x(const Tick &tick) const { return u_.velocity() * frames_a_second(tick); }
-double SortFilter::velocity_y(const Tick &tick) const { return v_.velocity() * frames_a_second(tick); }
+Velocity SortFilter::velocity(const Tick &tick) const {
+  const double frames_a_second = static_cast<double>(GST_SECOND) / static_cast<double>(tick.duration);
+  return {u_.velocity() * frames_a_second, v_.velocity() * frames_a_second};
+}
 
 void SortFilter::predict(const Tick &tick) {
   if (tick.scale != 1)

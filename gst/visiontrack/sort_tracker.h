@@ -26,9 +26,7 @@ class SortFilter {
 
   // The place of the box that the filter estimates; nullopt if its numbers are not finite.
   std::optional<TypedBox> box() const;
-  // The velocities of the centre in pixels a second. tick: the last one.
-  double velocity_x(const Tick &tick) const;
-  double velocity_y(const Tick &tick) const;
+  Velocity velocity(const Tick &tick) const;  // tick: the last one
   void predict(const Tick &tick);
   void take(const TypedBox &box);
 

@@ -18,6 +18,11 @@ struct TypedBox {
   double score = std::numeric_limits<double>::quiet_NaN();  // NaN if the detector gave none
 };
 
+// Of the centre of a box, in pixels a second.
+struct Velocity {
+  double x, y;
+};
+
 // The length that two intervals have in common; at most 0 if they do not overlap.
 inline double overlap(double a, double a_length, double b, double b_length) {
   return std::min(a + a_length, b + b_length) - std::max(a, b);

@@ -25,8 +25,8 @@ bool is_too_long(GstClockTime time, std::int64_t frames, const TrackerSettings &
 }
 
 Identity identity_of(const Track &track, const Tick &tick) {
-  return {track.id(),   track.first_seen(),     track.last_seen(),     track.frames(),
-          *track.box(), track.velocity_x(tick), track.velocity_y(tick)};
+  return {track.id(),     track.first_seen(), track.last_seen(),
+          track.frames(), *track.box(),       track.velocity(tick)};
 }
 
 }  // namespace
@@ -47,12 +47,8 @@ std::optional<TypedBox> Track::box() const {
   return box;
 }
 
-double Track::velocity_x(const Tick &tick) const {
-  return std::visit([&](const auto &filter) { return filter.velocity_x(tick); }, filter_);
-}
-
-double Track::velocity_y(const Tick &tick) const {
-  return std::visit([&](const auto &filter) { return filter.velocity_y(tick); }, filter_);
+Velocity Track::velocity(const Tick &tick) const {
+  return std::visit([&](const auto &filter) { return filter.velocity(tick); }, filter_);
 }
 
 void Track::predict(const Tick &tick) {

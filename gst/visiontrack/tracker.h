@@ -48,9 +48,7 @@ class Track {
   guint64 first_seen() const { return first_seen_; }
   // The box that the filter estimates; nullopt if its numbers are not finite.
   std::optional<TypedBox> box() const;
-  // The velocities of the centre in pixels a second. tick: the last one.
-  double velocity_x(const Tick &tick) const;
-  double velocity_y(const Tick &tick) const;
+  Velocity velocity(const Tick &tick) const;  // tick: the last one
   GQuark type() const { return type_; }
   void predict(const Tick &tick);
   // hit: how much the box counts for hits().
@@ -80,12 +78,12 @@ class Track {
 
 // What the tracker tells of an object.
 struct Identity {
-  guint64 id;                     // of the track; never used again
-  guint64 first_seen;             // the time of the track's first box, as it was given to next()
-  guint64 last_seen;              // the time of the track's last box
-  std::int64_t frames;            // frame durations since the first box
-  TypedBox box;                   // as the filter estimates it
-  double velocity_x, velocity_y;  // of the box's centre, in pixels a second
+  guint64 id;           // of the track; never used again
+  guint64 first_seen;   // the time of the track's first box, as it was given to next()
+  guint64 last_seen;    // the time of the track's last box
+  std::int64_t frames;  // frame durations since the first box
+  TypedBox box;         // as the filter estimates it
+  Velocity velocity;
 };
 
 // What detectors looked for in a frame.
