@@ -10,41 +10,8 @@
  * the frames, for any sink, with the caps `application/x-ndjson`, and writes no file: each buffer is a line, with the
  * timestamps of its frame.
  *
- * The members, in this order (cudavisionjson.schema.json is their JSON Schema):
- * * `source`: the property `source`, if it is set
- * * `frame`: the number of the frame, from 0 at each start
- * * `pts` and `running-time`: in nanoseconds, or null
- * * `utc`: the time of day at which the frame was taken, as `2026-11-22T12:34:56.123456789Z` (RFC 3339, always with
- *   nanoseconds), from its GstReferenceTimestampMeta with the caps `timestamp/x-unix` or `timestamp/x-ntp`. Without
- *   such a meta: with `wall-clock=true` the machine's time when the line is composed, otherwise the member is missing
- * * `width` and `height`: of the frame, in pixels
- * * `warnings`: a list of texts, why results of the frame are missing or doubtful; missing if there are none
- * * `keypoints`: a list of `x`, `y` (pixels), `response`, `angle` (radians, or null if undefined); missing if
- *   no element looked for keypoints
- * * `lines`: a list of `rho` (pixels), `theta` (radians), `votes`, `x1`, `y1`, `x2`, `y2` (pixels); missing
- *   if no element looked for lines
- * * `regions`: a list of the regions of interest, with `type`, `x`, `y`, `width`, `height` (pixels), `score` (null
- *   if no element set one) and, if there are further parameters, `params`: an object with an object for each name,
- *   or a list of objects if several parameters have the name
- * * `detections`: a list of the object detections of GstAnalytics (GStreamer 1.24), with `class`, `x`, `y`,
- *   `width`, `height` (pixels), `confidence`, `tracking-id` if a tracker set one, and `classes`, a list of `class`
- *   and `confidence`; missing if there are none
- * * `classifications`: a list of `class` and `confidence` of the whole frame; missing if there are none
- * * `events`, `zones` and `tracks`: lists of what #element-cudavisionzones has found in this frame, of its counters,
- *   and of places on the ground; missing if there is no such element, and `tracks` if no place is known
- * * `tensors`: a list of `id`, `dims` (outermost first) and `type` (u8, u16, u32, i32 or f32). With
- *   `tensor-data=summary` each tensor also has the `min`, `max`, `sum` and `mean` of all numbers, with
- *   `tensor-data=full` the numbers themselves as `data`, flat and in row-major order
- * * the summary of a field of vectors, such as `optical-flow`, has other members: `components`, a list of the `min`,
- *   `max`, `mean`, `median` and `p99` of each component, and `moving`, the share (0 to 1) of the vectors that are
- *   longer than 0.5, which for optical flow is half a pixel. `median` and `p99` are the least numbers that at least
- *   50 % and 99 % of the numbers do not exceed. A vector does not count if one of its numbers is not finite, or if it
- *   has a 0 in the tensor whose `id` is the same with `-valid` appended; if no vector counts, all these numbers are
- *   null. A tensor is a field of vectors if its type is f32 and the last of at least three dimensions is 2, 3 or 4
- *
- * A list of keypoints or lines that cannot be read, because a program has changed its meta, gets an item with the
- * single member `unreadable`, the reason. A tensor that cannot be read has the members `id`, which may be null, and
- * `unreadable`. The element posts one warning and goes on.
+ * The page of the element and its JSON Schema, cudavisionjson.schema.json, describe the members. A meta that cannot be
+ * read, because a program has changed it, gets the member `unreadable`, the reason; the element posts one warning.
  *
  * Numbers that are not finite are null. The origin is the centre of the top left pixel; x runs to the right and y
  * downwards. Lines are not buffered, so that the reader of a pipe receives each line when its frame passes. A slow
