@@ -25,54 +25,45 @@ bool is_too_long(GstClockTime time, std::int64_t frames, const TrackerSettings &
 }
 
 Identity identity_of(const Track &track, const Tick &tick) {
-  return {track.id(),     track.first_seen(), track.last_seen(),
-          track.frames(), *track.box(),       track.velocity(tick)};
+  return {track.id, track.first_seen, track.last_seen, track.frames, *track.box(), track.velocity(tick)};
 }
 
 }  // namespace
 
 // --- a track ---
 
-Track::Track(TrackMethod method, const TypedBox &box, guint64 id, guint64 first_seen)
-    : id_(id),
-      first_seen_(first_seen),
-      last_seen_(first_seen),
-      type_(box.type),
-      tag_(box.tag),
-      filter_(filter_for(method, box)) {}
-
 std::optional<TypedBox> Track::box() const {
-  std::optional<TypedBox> box = std::visit([](const auto &filter) { return filter.box(); }, filter_);
-  if (box) box->type = type_, box->tag = tag_;
+  std::optional<TypedBox> box = std::visit([](const auto &own) { return own.box(); }, filter);
+  if (box) box->type = type, box->tag = tag;
   return box;
 }
 
 Velocity Track::velocity(const Tick &tick) const {
-  return std::visit([&](const auto &filter) { return filter.velocity(tick); }, filter_);
+  return std::visit([&](const auto &own) { return own.velocity(tick); }, filter);
 }
 
 void Track::predict(const Tick &tick) {
-  std::visit([&](auto &filter) { filter.predict(tick); }, filter_);
-  frames_ += tick.frames;
-  frames_without_box_ += tick.frames;
-  time_without_box_ += tick.step;
+  std::visit([&](auto &own) { own.predict(tick); }, filter);
+  frames += tick.frames;
+  frames_without_box += tick.frames;
+  time_without_box += tick.step;
 }
 
-void Track::take(const TypedBox &box, double hit, guint64 time) {
-  frames_without_box_ = 0, time_without_box_ = 0;
-  last_seen_ = time, tag_ = box.tag;
-  hits_ += hit;
-  std::visit([&](auto &filter) { filter.take(box); }, filter_);
+void Track::take(const TypedBox &new_box, double hit, guint64 time) {
+  frames_without_box = 0, time_without_box = 0;
+  last_seen = time, tag = new_box.tag;
+  hits += hit;
+  std::visit([&](auto &own) { own.take(new_box); }, filter);
 }
 
 void Track::miss(TrackMethod method) {
-  is_shown_ = false;
-  if (method == TrackMethod::sort) hits_ = 0;
+  is_shown = false;
+  if (method == TrackMethod::sort) hits = 0;
 }
 
 bool Track::is_too_old(const TrackerSettings &settings, const Tick &tick) const {
-  if (id_ == 0 && time_without_box_ > kUnconfirmedAge + tick.duration / 2) return true;
-  return is_too_long(time_without_box_, frames_without_box_, settings, tick);
+  if (id == 0 && time_without_box > kUnconfirmedAge + tick.duration / 2) return true;
+  return is_too_long(time_without_box, frames_without_box, settings, tick);
 }
 
 // --- all tracks ---
@@ -90,7 +81,13 @@ std::vector<int> Tracker::tracks_of(const std::vector<TypedBox> &boxes, const Tr
   for (const int i : pairing.new_boxes) {
     if (tracks_.size() >= kMostTracks) break;
     own[static_cast<std::size_t>(i)] = static_cast<int>(tracks_.size());
-    tracks_.emplace_back(settings.method, boxes[static_cast<std::size_t>(i)], is_sort ? next_id() : 0, time);
+    const TypedBox &box = boxes[static_cast<std::size_t>(i)];
+    tracks_.push_back({.id = is_sort ? next_id() : 0,
+                       .first_seen = time,
+                       .last_seen = time,
+                       .type = box.type,
+                       .tag = box.tag,
+                       .filter = filter_for(settings.method, box)});
   }
   return own;
 }
@@ -113,8 +110,8 @@ void Tracker::predict(const Tick &tick) {
 
 // With the method `buffered`, a track that has an id keeps it.
 bool Tracker::is_confirmed(const Track &track, const TrackerSettings &settings) const {
-  return track.hits() >= settings.min_hits || frames_ <= settings.min_hits ||
-         (settings.method == TrackMethod::buffered && track.id() != 0);
+  return track.hits >= settings.min_hits || frames_ <= settings.min_hits ||
+         (settings.method == TrackMethod::buffered && track.id != 0);
 }
 
 TrackedFrame Tracker::next(const std::vector<TypedBox> &boxes, const TrackerSettings &settings,
@@ -128,17 +125,17 @@ TrackedFrame Tracker::next(const std::vector<TypedBox> &boxes, const TrackerSett
     result.boxes.emplace_back();
     if (own == -1) continue;
     Track &track = tracks_[static_cast<std::size_t>(own)];
-    track.show(track.box() && is_confirmed(track, settings));
-    if (track.is_shown() && track.id() == 0) track.name(next_id());
-    if (track.is_shown()) result.boxes.back() = identity_of(track, tick);
+    track.is_shown = track.box() && is_confirmed(track, settings);
+    if (track.is_shown && track.id == 0) track.id = next_id();
+    if (track.is_shown) result.boxes.back() = identity_of(track, tick);
   }
   std::erase_if(tracks_, [&](Track &track) {
-    if (track.frames_without_box() == 0) return false;
-    const bool is_sought = search.includes(track.type()), is_too_old = track.is_too_old(settings, tick);
+    if (track.frames_without_box == 0) return false;
+    const bool is_sought = search.includes(track.type), is_too_old = track.is_too_old(settings, tick);
     if (is_sought) track.miss(settings.method);
-    if (track.is_shown() && !is_too_old) result.predictions.push_back(identity_of(track, tick));
+    if (track.is_shown && !is_too_old) result.predictions.push_back(identity_of(track, tick));
     // If nobody looked for its type, a track that is too old is kept, but not beyond kMostSteps frames without a box.
-    return is_too_old && (is_sought || track.frames_without_box() > kMostSteps);
+    return is_too_old && (is_sought || track.frames_without_box > kMostSteps);
   });
   return result;
 }

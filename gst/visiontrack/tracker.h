@@ -38,42 +38,26 @@ struct TrackerSettings {
   friend bool operator==(const TrackerSettings &, const TrackerSettings &) = default;
 };
 
-class Track {
- public:
-  // id: 0 for one that is given later.
-  Track(TrackMethod method, const TypedBox &box, guint64 id, guint64 first_seen);
-
-  guint64 id() const { return id_; }
-  void name(guint64 id) { id_ = id; }
-  guint64 first_seen() const { return first_seen_; }
+struct Track {
   // The box that the filter estimates; nullopt if its numbers are not finite.
   std::optional<TypedBox> box() const;
   Velocity velocity(const Tick &tick) const;  // tick: the last one
-  GQuark type() const { return type_; }
   void predict(const Tick &tick);
-  // hit: how much the box counts for hits().
-  void take(const TypedBox &box, double hit, guint64 time);
+  // hit: how much the box counts for `hits`.
+  void take(const TypedBox &new_box, double hit, guint64 time);
   // Call it if a detector looked for the type in a frame that has no box of this track.
   void miss(TrackMethod method);
   bool is_too_old(const TrackerSettings &settings, const Tick &tick) const;
-  std::int64_t frames_without_box() const { return frames_without_box_; }
-  double hits() const { return hits_; }
-  std::int64_t frames() const { return frames_; }
-  guint64 last_seen() const { return last_seen_; }
-  // True if the track had a box with its identity in the last frame in which a detector looked for its type.
-  bool is_shown() const { return is_shown_; }
-  void show(bool shown) { is_shown_ = shown; }
 
- private:
-  guint64 id_;
-  guint64 first_seen_, last_seen_;
-  GQuark type_;
-  unsigned tag_;
-  std::variant<SortFilter, BufferedFilter> filter_;
-  std::int64_t frames_ = 0, frames_without_box_ = 0;
-  double hits_ = 0;
-  GstClockTime time_without_box_ = 0;
-  bool is_shown_ = false;
+  guint64 id;  // 0 for one that is given later
+  guint64 first_seen, last_seen;
+  GQuark type;
+  unsigned tag;
+  std::variant<SortFilter, BufferedFilter> filter;
+  std::int64_t frames = 0, frames_without_box = 0;
+  double hits = 0;
+  GstClockTime time_without_box = 0;
+  bool is_shown = false;  // it had a box with its identity when a detector last looked for its type
 };
 
 // What the tracker tells of an object.
