@@ -13,9 +13,10 @@
  * `{"lines": [{"name": "door", "from": [320, 100], "to": [320, 300]}]}`. The schema is `cudavisionzones.schema.json`.
  *
  * Each event is posted as an element message `cudavisionzones`, with the fields `event` (`cross`, `enter`, `leave`,
- * `dwell`, `crowd` or `wrong-way`), `name` (of the line or polygon), `running-time` (guint64, when it happened) and,
- * but for `crowd`, `id` (guint64), `type`, `x` and `y` (doubles, the anchor in pixels). `cross` has `direction`;
- * `leave`, `dwell` and `crowd` have `duration` (guint64, nanoseconds); `crowd` has `count` (guint64).
+ * `dwell`, `crowd`, `wrong-way` or `close`), `name` (of the line or polygon), `running-time` (guint64, when it
+ * happened) and, but for `crowd`, `id` (guint64), `type`, `x` and `y` (doubles, the anchor in pixels). `cross` has
+ * `direction`; `leave`, `dwell` and `crowd` have `duration` (guint64, nanoseconds); `crowd` has `count` (guint64);
+ * `close` has `other` (guint64, the id of the nearest track) and `distance` (a double, in metres).
  *
  * Each frame gets a #GstCustomMeta `GstCudaVisionZonesMeta`. Its structure has the lists `events`, `zones` (the
  * counters), `shapes` and, with `metres`, `tracks`: their places and speeds on the ground. #element-cudavisionjson

@@ -36,6 +36,8 @@ Matrix adjugate(const Matrix &m) {
 
 }  // namespace
 
+double distance(GroundPoint a, GroundPoint b) { return std::hypot(b.x - a.x, b.y - a.y); }
+
 bool is_quadrilateral(const Corners &corners) {
   int to_the_right = 0;
   for (std::size_t i = 0; i < 4; ++i) {
@@ -66,8 +68,6 @@ std::optional<GroundPoint> Ground::place_of(GroundPoint point) const {
   if (!(depth > kHorizon)) return {};
   return GroundPoint{row(0) / depth, row(3) / depth};
 }
-
-double GroundWay::distance(GroundPoint a, GroundPoint b) { return std::hypot(b.x - a.x, b.y - a.y); }
 
 void GroundWay::add(GroundPoint place, GstClockTime now) {
   if (!is_known()) marks_[0] = marks_[1] = {place, now};

@@ -14,6 +14,8 @@ struct GroundPoint {
 };
 using Corners = std::array<GroundPoint, 4>;
 
+double distance(GroundPoint a, GroundPoint b);
+
 // Whether the corners, in this order, are those of a convex quadrilateral, and no three of them lie nearly on a line.
 bool is_quadrilateral(const Corners &corners);
 
@@ -44,8 +46,6 @@ class GroundWay {
     GroundPoint place;
     GstClockTime time = 0;
   };
-  static double distance(GroundPoint a, GroundPoint b);
-
   GroundPoint place_;
   GstClockTime now_ = GST_CLOCK_TIME_NONE;
   Mark marks_[2];  // at least a second apart

@@ -13,10 +13,17 @@ namespace {
 
 // The default hysteresis of a rule, as a fraction of the frame's height.
 constexpr double kUsualHysteresis = 0.01;
+// Who was too close to another one is so until they are this many times the distance apart.
+constexpr double kApart = 1.25;
 
 bool wants(const CountedRule &rule, GQuark type) {
   return rule.types.empty() ||
          (type != 0 && std::find(rule.types.begin(), rule.types.end(), type) != rule.types.end());
+}
+
+bool has_speed(const ZoneRule &line, const GroundWay &way) {
+  const std::optional<double> speed = way.speed();
+  return !line.asks_speed() || (speed && *speed >= line.min_speed && *speed <= line.max_speed);
 }
 
 // Looks up the quarks of a rule's type names without making new ones: users write these names, and GLib never frees a
@@ -165,7 +172,7 @@ const std::vector<ZoneEvent> &ZoneCounter::next(const std::vector<CountedBox> &b
   for (std::size_t i = 0; i < sorted_.size() && !stop.requested(); ++i)
     if (i == 0 || sorted_[i].id != sorted_[i - 1].id) take(sorted_[i]);
   settle_unseen();
-  for (std::size_t i = 0; i < rules_.size(); ++i) watch_crowd(i);
+  for (std::size_t i = 0; i < rules_.size() && !stop.requested(); ++i) watch_crowd(i), watch_distance(i);
   return events_;
 }
 
@@ -257,7 +264,7 @@ void ZoneCounter::settle_unseen() {
 
 void ZoneCounter::settle(std::size_t rule, guint64 id, const Track &track, Stay *stay) {
   const int balance = std::exchange(stay->balance, 0);
-  if (balance == 0 || !stay->can_cross) return;
+  if (balance == 0 || !stay->can_cross || !has_speed(rules_[rule].rule, track.way)) return;
   const Direction direction = balance > 0 ? kToRight : kToLeft;
   rules_[rule].counts.add(direction, track.box.type, now_);
   add_event(ZoneEvent::Kind::cross, rule, id, track, stay->changed, 0, direction);
@@ -323,6 +330,34 @@ void ZoneCounter::watch_crowd(std::size_t rule) {
   event.kind = ZoneEvent::Kind::crowd, event.rule = rule, event.moment.time = now_;
   event.duration = now_ - zone.crowd_since, event.count = zone.occupancy;
   events_.push_back(event);
+}
+
+bool ZoneCounter::is_placed_in(const Track &track, std::size_t rule) const {
+  return track.last_seen == now_ && track.way.is_known() && track.stays[rule].is_counted;
+}
+
+// Adds an event for each track in the zone that has another one near it for the least stay.
+void ZoneCounter::watch_distance(std::size_t rule) {
+  const ZoneRule &zone = rules_[rule].rule;
+  if (zone.distance == 0) return;
+  for (auto &[id, track] : tracks_) {
+    if (!is_placed_in(track, rule)) continue;
+    Stay &stay = track.stays[rule];
+    double nearest = zone.distance * (stay.is_close ? kApart : 1);
+    guint64 other = id;
+    for (const auto &[other_id, other_track] : tracks_) {
+      const double apart = distance(track.way.place(), other_track.way.place());
+      if (other_id != id && apart < nearest && is_placed_in(other_track, rule))
+        nearest = apart, other = other_id;
+    }
+    if (other == id) stay.is_close = false, stay.close_since = GST_CLOCK_TIME_NONE;
+    if (other == id || stay.is_close) continue;
+    if (!GST_CLOCK_TIME_IS_VALID(stay.close_since)) stay.close_since = now_;
+    if (now_ - stay.close_since < zone.least_stay) continue;
+    stay.is_close = true;
+    add_event(ZoneEvent::Kind::close, rule, id, track, {now_, track.anchors[rules_[rule].anchor]});
+    events_.back().other = other, events_.back().distance = nearest;
+  }
 }
 
 void ZoneCounter::add_event(ZoneEvent::Kind kind, std::size_t rule, guint64 id, const Track &track,

@@ -41,7 +41,7 @@ struct Moment {
 };
 
 struct ZoneEvent {
-  enum class Kind { cross, enter, leave, dwell, crowd, wrong_way };
+  enum class Kind { cross, enter, leave, dwell, crowd, wrong_way, close };
   Kind kind = Kind::cross;
   std::size_t rule = 0;
   guint64 id = 0;  // of the track; 0 for a crowd
@@ -51,6 +51,8 @@ struct ZoneEvent {
   Moment moment;                   // when and where it happened: not after the frame
   GstClockTime duration = 0;       // leave, dwell: since the track entered; crowd: since the crowd began
   guint64 count = 0;               // the number of objects of a crowd
+  guint64 other = 0;               // close: the nearest other track
+  double distance = 0;             // close: metres between both
 };
 
 struct Tally {
@@ -127,7 +129,9 @@ class ZoneCounter {
     bool is_in = false, is_counted = false;  // polygons: the track is inside, and is counted as inside
     Moment entered;                          // polygons: the begin of what is counted
     bool has_dwelt = false, was_wrong = false;
-    FixedPoint reference;  // where the next step of watch_way() begins
+    FixedPoint reference;                            // where the next step of watch_way() begins
+    bool is_close = false;                           // polygons: another track is near, and was told
+    GstClockTime close_since = GST_CLOCK_TIME_NONE;  // polygons: when it came near
   };
   struct Track {
     CountedBox box;                   // the last box of the track
@@ -155,6 +159,8 @@ class ZoneCounter {
   void enter(std::size_t rule, guint64 id, const Track &track, Stay *stay);
   void leave(std::size_t rule, guint64 id, const Track &track, Stay *stay, const Moment &moment);
   void watch_crowd(std::size_t rule);
+  void watch_distance(std::size_t rule);
+  bool is_placed_in(const Track &track, std::size_t rule) const;
   void add_event(ZoneEvent::Kind kind, std::size_t rule, guint64 id, const Track &track, const Moment &moment,
                  GstClockTime duration = 0, Direction direction = kToRight);
 

@@ -211,7 +211,8 @@ class PlanReader {
   }
 
   void read_line(Members *line, ZoneRule *rule) {
-    line->allow({"name", "from", "to", "anchor", "types", "directions", "hysteresis", "least-stay"});
+    line->allow({"name", "from", "to", "anchor", "types", "directions", "hysteresis", "least-stay",
+                 "min-speed", "max-speed"});
     read_common(line, rule);
     if (rule->share != 0) line->fail("anchor", "is a share, which lines do not have");
     PlannedPoint from, to;
@@ -223,11 +224,19 @@ class PlanReader {
       if (directions[0] == directions[1]) line->fail("directions", "are the same");
       std::move(directions.begin(), directions.end(), rule->directions);
     }
+    read_metres(line, "min-speed", kFastest, &rule->min_speed);
+    read_metres(line, "max-speed", kFastest, &rule->max_speed);
+    if (rule->min_speed > rule->max_speed) line->fail("min-speed", "is above 'max-speed'");
+  }
+
+  // A number for which places on the ground must be known.
+  void read_metres(Members *rule, const char *name, double most, double *value) {
+    if (rule->number(name, 0, most, value) && !plan_->ground) rule->fail(name, "needs 'metres' of the plan");
   }
 
   void read_zone(Members *zone, ZoneRule *rule) {
     zone->allow({"name", "polygon", "anchor", "types", "inverse", "dwell", "crowd", "direction", "angle",
-                 "hysteresis", "least-stay"});
+                 "distance", "hysteresis", "least-stay"});
     read_common(zone, rule);
     zone->points("polygon", 3, farthest(), &rule->points);
     zone->flag("inverse", &rule->is_inverse);
@@ -240,6 +249,7 @@ class PlanReader {
       zone->fail("angle", "needs a 'direction'");
     }
     if (zone->has("crowd")) read_crowd(zone, rule);
+    read_metres(zone, "distance", kFarthestPixel, &rule->distance);
   }
 
   void read_crowd(Members *zone, ZoneRule *rule) {

@@ -24,6 +24,8 @@ struct PlannedPoint {
 constexpr int kDirections = 2;
 enum Direction : int { kToRight = 0, kToLeft = 1, kEnter = 0, kLeave = 1 };
 
+constexpr double kFastest = 1000;  // metres a second
+
 // A line has two points, a polygon at least three.
 struct ZoneRule {
   std::string name;
@@ -36,6 +38,8 @@ struct ZoneRule {
   std::optional<double> hysteresis;  // in pixels or fractions of the frame's height
   // The time between a track's first and last box on a side of the line, inside or outside, from which on it is there.
   GstClockTime least_stay = 200 * GST_MSECOND;
+  // Lines: in metres a second. Tracks that are not as fast, or whose speed is not known, do not cross.
+  double min_speed = 0, max_speed = kFastest;
   // The following members are for polygons only.
   bool is_inverse = false;  // the outside of the polygon counts as its inside
   GstClockTime dwell = 0;   // the stay in the polygon after which there is an event; 0: no event
@@ -43,8 +47,10 @@ struct ZoneRule {
   GstClockTime crowd_time = 0;
   std::optional<PlannedPoint> way;  // the direction in which objects should move
   double angle = 60;                // motion within this many degrees of the opposite of `way` is wrong
+  double distance = 0;              // metres: other tracks that are nearer are too close; 0: no event
 
   bool is_line() const { return points.size() == 2; }
+  bool asks_speed() const { return min_speed > 0 || max_speed < kFastest; }
 };
 
 // Four points of the picture, and their places on the ground.

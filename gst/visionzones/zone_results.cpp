@@ -10,7 +10,7 @@
 namespace cudavision {
 namespace {
 
-constexpr const char *kKinds[] = {"cross", "enter", "leave", "dwell", "crowd", "wrong-way"};
+constexpr const char *kKinds[] = {"cross", "enter", "leave", "dwell", "crowd", "wrong-way", "close"};
 
 double pixels(std::int32_t fixed) { return static_cast<double>(fixed) / kUnitsOfPixel; }
 
@@ -92,6 +92,9 @@ GstStructure *make_event(const char *name, const ZoneEvent &event, const Counted
   set_way(made, event.way);
   if (event.kind == Kind::cross)
     gst_structure_set(made, "direction", G_TYPE_STRING, rule.rule.directions[event.direction].c_str(),
+                      nullptr);
+  if (event.kind == Kind::close)
+    gst_structure_set(made, "other", G_TYPE_UINT64, event.other, "distance", G_TYPE_DOUBLE, event.distance,
                       nullptr);
   if (event.kind == Kind::leave || event.kind == Kind::dwell || event.kind == Kind::crowd)
     gst_structure_set(made, "duration", G_TYPE_UINT64, event.duration, nullptr);

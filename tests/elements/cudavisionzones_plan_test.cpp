@@ -16,9 +16,9 @@ const std::string kPlan = R"({
   "metres": {"picture": [[0, 0.5], [1, 0.5], [1, 1], [0, 1]], "ground": [[-9, 30], [9, 30], [3, 5], [-3, 5.5]]},
   "lines": [{"name": "door", "from": [0.5, 0.25], "to": [0.5, 1], "anchor": "center",
              "types": ["person", "dog"], "directions": ["in", "out"], "hysteresis": 0.02,
-             "least-stay": 0.5}],
+             "least-stay": 0.5, "min-speed": 0.5, "max-speed": 3}],
   "zones": [{"name": "hall", "polygon": [[0, 0], [1, 0], [0.5, 1e-1]], "anchor": 0.25, "inverse": true, "dwell": 3,
-             "crowd": {"count": 5, "seconds": 1.5}, "direction": [0, -2], "angle": 45},
+             "crowd": {"count": 5, "seconds": 1.5}, "direction": [0, -2], "angle": 45, "distance": 1.5},
             {"name": "door", "polygon": [[0, 0], [1, 0], [1, 1], [0, 1]], "anchor": [0.5, 0.875]}]
 })";
 
@@ -51,6 +51,8 @@ TEST(ZonePlan, all_members_are_read) {
   EXPECT_EQ(door.directions[kToLeft], "out");
   EXPECT_EQ(door.hysteresis, 0.02);
   EXPECT_EQ(door.least_stay, 500 * GST_MSECOND);
+  EXPECT_EQ(door.min_speed, 0.5);
+  EXPECT_EQ(door.max_speed, 3);
   EXPECT_EQ(hall.least_stay, 200 * GST_MSECOND);
   EXPECT_FALSE(hall.is_line());
   EXPECT_EQ(hall.points[2].y, 0.1);
@@ -62,10 +64,11 @@ TEST(ZonePlan, all_members_are_read) {
   ASSERT_TRUE(hall.way);
   EXPECT_EQ(hall.way->y, -2);
   EXPECT_EQ(hall.angle, 45);
+  EXPECT_EQ(hall.distance, 1.5);
   EXPECT_EQ(plain.anchor, (PlannedPoint{0.5, 0.875}));
   EXPECT_EQ(plain.share, 0);
   EXPECT_EQ(hall.anchor, (PlannedPoint{0.5, 1}));
-  EXPECT_FALSE(plain.hysteresis || plain.way || plain.is_inverse);
+  EXPECT_FALSE(plain.hysteresis || plain.way || plain.is_inverse || plain.distance > 0 || plain.asks_speed());
 }
 
 // GLib never frees a quark, so a host that sets other zones again and again would otherwise need ever more memory.
@@ -137,6 +140,15 @@ TEST(ZonePlan, bad_texts_are_refused_with_line_and_reason) {
        "line 2: 'polygon' of 'a' is no list of 3 to 64 items"},
       {"{\"zones\": [{\"name\": \"a\",\n\"polygon\": [[1, 2], [3, 4],\n[5, null]]}]}",
        "line 3: item 2 of 'polygon' of 'a' is no list of two numbers from -x to x, where x is 32768"},
+      {"{\"lines\": [{\"name\": \"a\",\n\"min-speed\": 1}]}",
+       "line 2: 'min-speed' of 'a' needs 'metres' of the plan"},
+      {"{\"lines\": [{\"name\": \"a\",\n\"max-speed\": -1}]}",
+       "line 2: 'max-speed' of 'a' is no number from 0 to 1000"},
+      {R"({"metres": {"picture": [[0, 0], [9, 0], [9, 9], [0, 9]], "ground": [[0, 0], [9, 0], [9, 9], [0, 9]]},
+          "lines": [{"name": "a", "min-speed": 3, "max-speed": 2}]})",
+       "line 2: 'min-speed' of 'a' is above 'max-speed'"},
+      {"{\"zones\": [{\"name\": \"a\",\n\"distance\": 1}]}",
+       "line 2: 'distance' of 'a' needs 'metres' of the plan"},
       {"{\"zones\": [{\"name\": \"a\",\n\"anchor\": \"top\"}]}",
        R"(line 2: 'anchor' of 'a' is neither "bottom" nor "center" nor a point nor a share)"},
       {"{\"zones\": [{\"name\": \"a\",\n\"anchor\": 2}]}",

@@ -508,6 +508,28 @@ TEST_F(CudaVisionZones, places_on_the_ground_are_told_attached_and_drawn) {
   EXPECT_EQ(json.line_of(std::move(without)).find("tracks"), std::string::npos);
 }
 
+TEST_F(CudaVisionZones, who_comes_too_close_is_told_with_the_other_and_the_distance) {
+  ZonesHarness zones(
+      R"({"metres": {"picture": [[0, 0], [64, 0], [64, 48], [0, 48]], "ground": [[0, 0], [6.4, 0], [6.4, 4.8], [0, 4.8]]},
+          "zones": [{"name": "hall", "polygon": [[0, 0], [64, 0], [64, 48], [0, 48]], "distance": 2, "least-stay": 0}]})");
+  Owned<GstBuffer> buffer = track_picture().buffer();
+  add_track(buffer.get(), {10, 12, 4, 8}, 1);
+  add_track(buffer.get(), {25, 12, 4, 8}, 7);
+  const Owned<GstBuffer> frame = zones.exchange(std::move(buffer));
+  ASSERT_EQ(count_in(frame, "events"), 4u);
+  EXPECT_NE(take_event(zones).find("event=(string)enter"), std::string::npos);
+  EXPECT_NE(take_event(zones).find("event=(string)enter"), std::string::npos);
+  for (const auto &[id, other] : {std::pair(1, 7), {7, 1}}) {
+    const std::string told = take_event(zones), ids = std::to_string(id);
+    EXPECT_NE(told.find("event=(string)close, name=(string)hall, id=(guint64)" + ids + ","),
+              std::string::npos)
+        << told;
+    EXPECT_NE(told.find("other=(guint64)" + std::to_string(other) + ", distance=(double)1.5"),
+              std::string::npos)
+        << told;
+  }
+}
+
 // Crops and rotations drop the zones, as GStreamer's elements do with metas of these tags.
 TEST_F(CudaVisionZones, scaled_frames_keep_zones_and_cropped_ones_do_not) {
   const auto shapes_behind = [](const std::string &elements) {

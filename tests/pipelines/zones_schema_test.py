@@ -117,6 +117,15 @@ class ZonesSchema(unittest.TestCase):
         self.assertTrue(self.agree({**FRACTIONS, "metres": {"picture": corners, "ground": large}}, "metres"))
         self.assertFalse(self.agree({**FRACTIONS, "metres": {"picture": large, "ground": corners}}, "no fractions"))
 
+    def test_speeds_and_distances_need_metres(self):
+        corners = [[0, 0], [2, 0], [2, 2], [0, 2]]
+        for path in ("lines", 0, "min-speed"), ("lines", 0, "max-speed"), ("zones", 0, "distance"):
+            for value, valid in (0, True), (2.5, True), (1000, True), (-1, False), (32769, False), ("fast", False):
+                zones = changed(path, value)
+                self.assertFalse(self.agree(zones, path), path)
+                with_metres = {**zones, "metres": {"picture": corners, "ground": corners}}
+                self.assertEqual(self.agree(with_metres, f"{path} = {value}"), valid, path)
+
     def test_something_is_counted(self):
         for zones in {}, {"lines": []}, {"lines": [], "zones": []}:
             self.assertFalse(self.agree(zones, zones), zones)
