@@ -26,6 +26,8 @@
 #include <string>
 #include <vector>
 
+#include "warnings.h"
+
 namespace {
 
 // The properties used for the accuracy in the README.
@@ -112,6 +114,7 @@ class Pipeline {
       g_error_free(error);
       throw std::runtime_error(text);
     }
+    print_warnings(pipeline_);
     in_ = gst_bin_get_by_name(GST_BIN(pipeline_), "in");
     out_ = gst_bin_get_by_name(GST_BIN(pipeline_), "out");
   }

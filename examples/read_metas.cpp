@@ -13,6 +13,7 @@
 #include <string>
 
 #include "one_file.h"
+#include "warnings.h"
 
 namespace {
 
@@ -157,6 +158,7 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "%s\n", error->message);
     return 1;
   }
+  print_warnings(pipeline);
   const int code = run(pipeline);
   gst_object_unref(pipeline);
   return code;

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "one_file.h"
+#include "warnings.h"
 
 namespace {
 
@@ -74,6 +75,7 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "%s\n", error->message);
     return 1;
   }
+  print_warnings(pipeline);
   GstElement *canny = gst_bin_get_by_name(GST_BIN(pipeline), "canny");
   gst_object_add_control_binding(GST_OBJECT(canny), sweep_threshold(GST_OBJECT(canny)));
 

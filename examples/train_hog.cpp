@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "one_file.h"
+#include "warnings.h"
 #if CV_VERSION_MAJOR >= 5  // HOGDescriptor has moved to OpenCV's repository opencv_contrib
 #include <opencv2/xobjdetect.hpp>
 #else
@@ -107,6 +108,7 @@ Blocks describe(const std::string &file, cv::Size size) {
     g_error_free(error);
     throw std::runtime_error(text);
   }
+  print_warnings(pipeline.get());
   GstElement *in = gst_bin_get_by_name(GST_BIN(pipeline.get()), "in");
   g_object_set(in, "location", file.c_str(), nullptr);
   gst_object_unref(in);

@@ -18,6 +18,7 @@
 #include <tuple>
 
 #include "../one_file.h"
+#include "../warnings.h"
 
 namespace {
 
@@ -96,6 +97,7 @@ int main(int argc, char **argv) {
     error = refused->message;
     g_error_free(refused);
   } else {
+    print_warnings(pipeline);
     set_location(pipeline, "zones", argv[2]);
     set_location(pipeline, "json", argv[3]);
     error = play(pipeline, &counts);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "../one_file.h"
+#include "../warnings.h"
 
 // A pipeline, optionally with an appsrc "in" and an appsink "out".
 class Pipeline {
@@ -27,6 +28,7 @@ class Pipeline {
       if (pipeline_ != nullptr) gst_object_unref(pipeline_);
       throw std::runtime_error(text);
     }
+    print_warnings(pipeline_);
     in_ = gst_bin_get_by_name(GST_BIN(pipeline_), "in");
     out_ = gst_bin_get_by_name(GST_BIN(pipeline_), "out");
     gst_element_set_state(pipeline_, GST_STATE_PLAYING);

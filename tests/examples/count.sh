@@ -38,3 +38,10 @@ grep "line 1: 'lines' of the plan is no list" "$root/error.txt"
 # A missing video is named.
 if "$program" "filesrc location=$root/no.avi ! decodebin" "$examples/count/street.json" "$root/none.jsonl" 2>"$root/error.txt"; then exit 1; fi
 grep "$root/no.avi" "$root/error.txt"
+# A line that can count nothing is told once, by both programs alike.
+source="videotestsrc num-buffers=3 ! video/x-raw,width=160,height=160"
+echo '{"lines": [{"name": "far", "from": [5000, 0], "to": [5000, 9]}]}' >"$root/far.json"
+"$python" "$examples/count/count.py" "$source" "$root/far.json" "$root/none.jsonl" 2>"$root/python.err" >"$root/none.csv"
+"$program" "$source" "$root/far.json" "$root/none.jsonl" 2>"$root/program.err" >"$root/none.csv"
+grep -qx "warning: zones: The line 'far' counts nothing: it lies outside of the frame, which has 160x160 pixels" "$root/program.err"
+cmp "$root/python.err" "$root/program.err"

@@ -66,3 +66,7 @@ fails() {
 }
 fails no_such_element no_such_element
 fails 'videotestsrc ! cudahistogram ! cudavisionjson location=/no/such/folder' /no/such/folder
+# A warning is printed once, to the standard error.
+./read_metas 'videotestsrc num-buffers=3 ! cudavisionzones name=zones' 2>error.txt >warned.txt
+echo 'warning: zones: Neither location nor zones is set: nothing is counted' | cmp - error.txt
+[[ $(grep -c '^frame ' warned.txt) == 3 ]]
