@@ -9,10 +9,6 @@
 namespace cudavision {
 namespace {
 
-struct RealPoint {
-  double x, y;
-};
-
 // Clips the polygon at a vertical or horizontal line and returns the part on one side: I. E. Sutherland and G. W.
 // Hodgman, "Reentrant Polygon Clipping", Communications of the ACM, 1974. along: the coordinate that is compared with
 // the limit. sign: 1 keeps coordinates of at least the limit, -1 those of at most the limit.

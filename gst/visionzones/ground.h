@@ -7,11 +7,11 @@
 #include <array>
 #include <optional>
 
+#include "gst/visionzones/geometry.h"
+
 namespace cudavision {
 
-struct GroundPoint {
-  double x = 0, y = 0;  // pixels or metres
-};
+using GroundPoint = RealPoint;  // pixels or metres
 using Corners = std::array<GroundPoint, 4>;
 
 double distance(GroundPoint a, GroundPoint b);

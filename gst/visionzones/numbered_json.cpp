@@ -66,18 +66,19 @@ Status check_characters(const std::string &text) {
 NumberedJson::NumberedJson() : parser_(json_parser_new_immutable(), g_object_unref) {
   // The parser emits these signals when it has just read a member of an object or an item of a list.
   const auto take_member = +[](JsonParser *, JsonObject *object, const gchar *name, gpointer self) {
-    static_cast<NumberedJson *>(self)->note({object, name, 0});
+    static_cast<NumberedJson *>(self)->note(object, name, 0);
   };
   const auto take_item = +[](JsonParser *, JsonArray *array, gint index, gpointer self) {
-    static_cast<NumberedJson *>(self)->note({array, nullptr, index});
+    static_cast<NumberedJson *>(self)->note(array, nullptr, index);
   };
   g_signal_connect(parser_.get(), "object-member", G_CALLBACK(take_member), this);
   g_signal_connect(parser_.get(), "array-element", G_CALLBACK(take_item), this);
 }
 
-void NumberedJson::note(const Part &part) noexcept {
+void NumberedJson::note(gconstpointer container, const char *member, gint index) noexcept {
   try {
-    lines_[place_of(part)] = json_parser_get_current_line(parser_.get());
+    const std::string part = member != nullptr ? member : std::to_string(index);
+    lines_[{container, part}] = json_parser_get_current_line(parser_.get());
   } catch (const std::bad_alloc &) {
     has_failed_ = true;
   }
@@ -104,16 +105,9 @@ Status NumberedJson::parse(const std::string &text) {
   return {};
 }
 
-Status NumberedJson::fault(JsonObject *object, const std::string &member, const std::string &reason) const {
-  return fault_at({object, member}, reason);
-}
-
-Status NumberedJson::fault(JsonArray *array, guint index, const std::string &reason) const {
-  return fault_at({array, std::to_string(index)}, reason);
-}
-
-Status NumberedJson::fault_at(const Place &place, const std::string &reason) const {
-  const auto line = lines_.find(place);
+Status NumberedJson::fault(gconstpointer container, const std::string &part,
+                           const std::string &reason) const {
+  const auto line = lines_.find({container, part});
   return at_line(line != lines_.end() ? line->second : 1, reason);
 }
 

@@ -24,29 +24,17 @@ class NumberedJson {
   JsonNode *root_node() const { return json_parser_get_root(parser_.get()); }
   JsonObject *root() const { return json_node_get_object(root_node()); }
 
-  // Return an error about a member of an object, or about an item of a list, with its line: "line 3: ...".
-  Status fault(JsonObject *object, const std::string &member, const std::string &reason) const;
-  Status fault(JsonArray *array, guint index, const std::string &reason) const;
+  // Returns an error about a member of a JsonObject, or the item of a JsonArray with this index, with its line:
+  // "line 3: ...".
+  Status fault(gconstpointer container, const std::string &part, const std::string &reason) const;
 
  private:
-  using Place = std::pair<gconstpointer, std::string>;
-  Status fault_at(const Place &place, const std::string &reason) const;
+  // Remembers the line on which a member or, without one, an item ends. No exception may pass through json-glib.
+  void note(gconstpointer container, const char *member, gint index) noexcept;
 
   std::unique_ptr<JsonParser, decltype(&g_object_unref)> parser_;
-  // A member of an object, or an item of an array.
-  struct Part {
-    gconstpointer container;
-    const char *member;  // null for an item
-    gint index;
-  };
-  static Place place_of(const Part &part) {
-    return {part.container, part.member != nullptr ? part.member : std::to_string(part.index)};
-  }
-  // Remembers the line on which a member or an item ends. A callback of json-glib, through which no exception may pass.
-  void note(const Part &part) noexcept;
-
-  std::map<Place, guint> lines_;  // the line on which each member and item ends
-  bool has_failed_ = false;       // note() had no memory for a line
+  std::map<std::pair<gconstpointer, std::string>, guint> lines_;  // on which each member and item ends
+  bool has_failed_ = false;                                       // note() had no memory for a line
 };
 
 }  // namespace cudavision

@@ -16,22 +16,19 @@ constexpr double kUsualHysteresis = 0.01;
 // Who was too close to another one is so until they are this many times the distance apart.
 constexpr double kApart = 1.25;
 
-bool wants(const CountedRule &rule, GQuark type) {
+bool wants(const ZoneRule &rule, GQuark type) {
+  const char *name = g_quark_to_string(type);
   return rule.types.empty() ||
-         (type != 0 && std::find(rule.types.begin(), rule.types.end(), type) != rule.types.end());
+         (name != nullptr && std::find(rule.types.begin(), rule.types.end(), name) != rule.types.end());
+}
+
+FixedPoint anchor_of(const ZoneRule &rule, const CountedBox &box) {
+  return fixed_point(box.x + rule.anchor.x * box.width, box.y + rule.anchor.y * box.height);
 }
 
 bool has_speed(const ZoneRule &line, const GroundWay &way) {
   const std::optional<double> speed = way.speed();
   return !line.asks_speed() || (speed && *speed >= line.min_speed && *speed <= line.max_speed);
-}
-
-// Looks up the quarks of a rule's type names without making new ones: users write these names, and GLib never frees a
-// quark. A name that has no quark yet keeps 0, and is looked up again with the next frame.
-void find_types(CountedRule *rule) {
-  rule->types.resize(rule->rule.types.size());
-  for (std::size_t i = 0; i < rule->types.size(); ++i)
-    if (rule->types[i] == 0) rule->types[i] = g_quark_try_string(rule->rule.types[i].c_str());
 }
 
 CountedRule placed(const ZoneRule &rule, bool is_fraction, Size size) {
@@ -50,11 +47,12 @@ CountedRule placed(const ZoneRule &rule, bool is_fraction, Size size) {
 }
 
 // Rules with a share need that share of the box inside, or half of it to stay inside; others test the anchor.
-bool is_inside(const CountedRule &counted, FixedPoint anchor, const FixedBox &box, bool was_inside) {
+bool is_inside(const CountedRule &counted, FixedPoint anchor, const CountedBox &box, bool was_inside) {
   const ZoneRule &rule = counted.rule;
   if (rule.share != 0) {
+    const FixedBox area{fixed_point(box.x, box.y), fixed_point(box.x + box.width, box.y + box.height)};
     const bool was_in_polygon = was_inside != rule.is_inverse;
-    const double share = counted.around.meets(box) ? share_inside(counted.points, box) : 0;
+    const double share = counted.around.meets(area) ? share_inside(counted.points, area) : 0;
     return (share >= (was_in_polygon ? rule.share / 2 : rule.share)) != rule.is_inverse;
   }
   const bool is_around = counted.around.contains(anchor);
@@ -114,13 +112,13 @@ void ZoneCounter::follow(const ZonePlan &plan, Size size) {
   }
   for (auto &[id, track] : tracks_) {
     std::vector<Stay> stays;
-    stays.reserve(places.size());
-    for (const std::size_t place : places)
-      stays.push_back(place < track.stays.size() ? track.stays[place] : Stay());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      stays.push_back(places[i] < track.stays.size() ? track.stays[places[i]] : Stay());
+      stays.back().anchor = anchor_of(rules[i].rule, track.box);
+    }
     track.stays = std::move(stays);
   }
   rules_ = std::move(rules);
-  number_anchors();
   plan_ = plan;
   ground_.reset();
   if (!plan.ground) return;
@@ -132,16 +130,6 @@ void ZoneCounter::follow(const ZonePlan &plan, Size size) {
 
 void ZoneCounter::restore(std::vector<ZoneCounts> counts) {
   for (std::size_t i = 0; i < counts.size(); ++i) rules_[i].counts = std::move(counts[i]);
-}
-
-void ZoneCounter::number_anchors() {
-  anchors_.clear();
-  for (CountedRule &rule : rules_) {
-    const auto own = std::find(anchors_.begin(), anchors_.end(), rule.rule.anchor);
-    rule.anchor = static_cast<std::size_t>(own - anchors_.begin());
-    if (own == anchors_.end()) anchors_.push_back(rule.rule.anchor);
-  }
-  for (auto &[id, track] : tracks_) find_anchors(track.box, &track.anchors);
 }
 
 void ZoneCounter::forget_tracks() {
@@ -158,10 +146,7 @@ const std::vector<ZoneEvent> &ZoneCounter::next(const std::vector<CountedBox> &b
                                                 const StopFlag &stop) {
   events_.clear();
   now_ = now, has_too_many_ = false;
-  for (CountedRule &rule : rules_) {
-    rule.counts.forget_before(now > plan_.window ? now - plan_.window : 0);
-    find_types(&rule);
-  }
+  for (CountedRule &rule : rules_) rule.counts.forget_before(now > plan_.window ? now - plan_.window : 0);
   end_lost_tracks();
   sorted_ = boxes;
   const auto key = [](const CountedBox &box) {
@@ -180,11 +165,11 @@ void ZoneCounter::end_lost_tracks() {
   for (auto &[id, track] : tracks_)
     for (std::size_t i = 0; i < rules_.size() && is_lost(track); ++i) {
       Stay &stay = track.stays[i];
-      const Moment last{track.last_seen, track.anchors[rules_[i].anchor]};
+      const Moment last{track.last_seen, stay.anchor};
       if (rules_[i].rule.is_line())
-        settle(i, id, track, &stay);
+        settle(i, track, &stay);
       else if (stay.is_counted)
-        leave(i, id, track, &stay, stay.is_in ? last : stay.changed);
+        leave(i, track, &stay, stay.is_in ? last : stay.changed);
     }
   std::erase_if(tracks_, [this](const auto &entry) { return is_lost(entry.second); });
 }
@@ -194,12 +179,6 @@ std::vector<std::pair<guint64, GroundWay>> ZoneCounter::ways() const {
   for (const auto &[id, track] : tracks_)
     if (track.last_seen == now_ && track.way.is_known()) ways.emplace_back(id, track.way);
   return ways;
-}
-
-void ZoneCounter::find_anchors(const CountedBox &box, std::vector<FixedPoint> *anchors) const {
-  anchors->clear();
-  for (const PlannedPoint &anchor : anchors_)
-    anchors->push_back(fixed_point(box.x + anchor.x * box.width, box.y + anchor.y * box.height));
 }
 
 void ZoneCounter::take(const CountedBox &box) {
@@ -214,39 +193,37 @@ void ZoneCounter::take(const CountedBox &box) {
     return;
   }
   Track &track = place->second;
-  if (is_first) {
-    track.stays.resize(rules_.size());
-    find_anchors(box, &track.anchors);
-  }
-  before_.assign(track.anchors.begin(), track.anchors.end());
-  find_anchors(box, &track.anchors);
+  track.stays.resize(rules_.size());
   track.box = box, track.last_seen = now_;
   const GroundPoint feet{box.x + box.width / 2, box.y + box.height};
   if (const auto on_ground = ground_ ? ground_->place_of(feet) : std::nullopt)
     track.way.add(*on_ground, now_);
-  Step step{box.id, {}, {}, {fixed_point(box.x, box.y), fixed_point(box.x + box.width, box.y + box.height)}};
+  FixedPoint anchor;
   for (std::size_t i = 0; i < rules_.size(); ++i) {
-    step.before = before_[rules_[i].anchor], step.after = track.anchors[rules_[i].anchor];
+    Stay &stay = track.stays[i];
+    const bool is_same = i > 0 && rules_[i].rule.anchor == rules_[i - 1].rule.anchor;  // as most are
+    if (!is_same) anchor = anchor_of(rules_[i].rule, box);
+    const FixedPoint before = std::exchange(stay.anchor, anchor);
     if (rules_[i].rule.is_line())
-      step_over_line(i, track, step, &track.stays[i]);
+      step_over_line(i, track, is_first ? anchor : before, &stay);
     else
-      step_in_polygon(i, track, step, &track.stays[i]);
+      step_in_polygon(i, track, &stay);
   }
 }
 
-void ZoneCounter::step_over_line(std::size_t rule, const Track &track, const Step &step, Stay *stay) {
+void ZoneCounter::step_over_line(std::size_t rule, const Track &track, FixedPoint before, Stay *stay) {
   const CountedRule &line = rules_[rule];
-  if (!wants(line, track.box.type)) return;
+  if (!wants(line.rule, track.box.type)) return;
   const Segment segment{line.points[0], line.points[1]};
-  const bool is_around = box_between(step.before, step.after).meets(line.around);
-  const Crossing crossed = is_around ? crossing(segment, step.before, step.after) : Crossing::none;
+  const bool is_around = box_between(before, stay->anchor).meets(line.around);
+  const Crossing crossed = is_around ? crossing(segment, before, stay->anchor) : Crossing::none;
   if (crossed != Crossing::none) {
     stay->balance += crossed == Crossing::to_right ? 1 : -1;
-    stay->changed = {now_, step.after};
+    stay->changed = {now_, stay->anchor};
   }
-  if (is_around && is_near(segment, step.after, line.reach)) return;
+  if (is_around && is_near(segment, stay->anchor, line.reach)) return;
   if (stay->balance != 0 && now_ - stay->changed.time < line.rule.least_stay) return;
-  settle(rule, step.id, track, stay);
+  settle(rule, track, stay);
   stay->can_cross = true;
 }
 
@@ -257,63 +234,64 @@ void ZoneCounter::settle_unseen() {
       const CountedRule &line = rules_[i];
       Stay &stay = track.stays[i];
       if (stay.balance != 0 && now_ - stay.changed.time >= line.rule.least_stay &&
-          !is_near({line.points[0], line.points[1]}, track.anchors[line.anchor], line.reach))
-        settle(i, id, track, &stay);
+          !is_near({line.points[0], line.points[1]}, stay.anchor, line.reach))
+        settle(i, track, &stay);
     }
 }
 
-void ZoneCounter::settle(std::size_t rule, guint64 id, const Track &track, Stay *stay) {
+void ZoneCounter::settle(std::size_t rule, const Track &track, Stay *stay) {
   const int balance = std::exchange(stay->balance, 0);
   if (balance == 0 || !stay->can_cross || !has_speed(rules_[rule].rule, track.way)) return;
   const Direction direction = balance > 0 ? kToRight : kToLeft;
   rules_[rule].counts.add(direction, track.box.type, now_);
-  add_event(ZoneEvent::Kind::cross, rule, id, track, stay->changed, 0, direction);
+  add_event(ZoneEvent::Kind::cross, rule, track, stay->changed, 0, direction);
 }
 
-void ZoneCounter::step_in_polygon(std::size_t rule, const Track &track, const Step &step, Stay *stay) {
+void ZoneCounter::step_in_polygon(std::size_t rule, const Track &track, Stay *stay) {
   const CountedRule &zone = rules_[rule];
-  const bool is_in = wants(zone, track.box.type) && is_inside(zone, step.after, step.box, stay->is_in);
-  if (is_in != stay->is_in) stay->is_in = is_in, stay->changed = {now_, step.after};
+  const bool is_in =
+      wants(zone.rule, track.box.type) && is_inside(zone, stay->anchor, track.box, stay->is_in);
+  if (is_in != stay->is_in) stay->is_in = is_in, stay->changed = {now_, stay->anchor};
   if (is_in != stay->is_counted && now_ - stay->changed.time >= zone.rule.least_stay)
-    is_in ? enter(rule, step.id, track, stay) : leave(rule, step.id, track, stay, stay->changed);
+    is_in ? enter(rule, track, stay) : leave(rule, track, stay, stay->changed);
   if (!is_in || !stay->is_counted) return;
-  if (zone.rule.way && !stay->was_wrong) watch_way(rule, track, step, stay);
+  if (zone.rule.way && !stay->was_wrong) watch_way(rule, track, stay);
   const GstClockTime stayed = now_ - stay->entered.time;
   if (zone.rule.dwell == 0 || stay->has_dwelt || stayed < zone.rule.dwell) return;
   stay->has_dwelt = true;
-  add_event(ZoneEvent::Kind::dwell, rule, step.id, track, {now_, step.after}, stayed);
+  add_event(ZoneEvent::Kind::dwell, rule, track, {now_, stay->anchor}, stayed);
 }
 
 // Adds an event if the track moves in the wrong direction. Measures steps of at least a pixel and twice the hysteresis.
-void ZoneCounter::watch_way(std::size_t rule, const Track &track, const Step &step, Stay *stay) {
+void ZoneCounter::watch_way(std::size_t rule, const Track &track, Stay *stay) {
   const CountedRule &zone = rules_[rule];
   const double least = std::max(2 * zone.reach, double{kUnitsOfPixel});
-  const double length = std::sqrt(static_cast<double>(squared_distance(stay->reference, step.after)));
+  const double length = std::sqrt(static_cast<double>(squared_distance(stay->reference, stay->anchor)));
   if (length < least) return;
   const PlannedPoint way = *zone.rule.way;
   const double back =
-      -(way.x * (step.after.x - stay->reference.x) + way.y * (step.after.y - stay->reference.y));
-  stay->reference = step.after;
+      -(way.x * (stay->anchor.x - stay->reference.x) + way.y * (stay->anchor.y - stay->reference.y));
+  stay->reference = stay->anchor;
   if (back < std::cos(zone.rule.angle * std::numbers::pi / 180) * length * std::hypot(way.x, way.y)) return;
   stay->was_wrong = true;
-  add_event(ZoneEvent::Kind::wrong_way, rule, step.id, track, {now_, step.after});
+  add_event(ZoneEvent::Kind::wrong_way, rule, track, {now_, stay->anchor});
 }
 
-void ZoneCounter::enter(std::size_t rule, guint64 id, const Track &track, Stay *stay) {
+void ZoneCounter::enter(std::size_t rule, const Track &track, Stay *stay) {
   CountedRule &zone = rules_[rule];
   stay->is_counted = true, stay->has_dwelt = stay->was_wrong = false;
   stay->entered = stay->changed, stay->reference = stay->changed.anchor;
   ++zone.occupancy;
   zone.counts.add(kEnter, track.box.type, now_);
-  add_event(ZoneEvent::Kind::enter, rule, id, track, stay->entered);
+  add_event(ZoneEvent::Kind::enter, rule, track, stay->entered);
 }
 
-void ZoneCounter::leave(std::size_t rule, guint64 id, const Track &track, Stay *stay, const Moment &moment) {
+void ZoneCounter::leave(std::size_t rule, const Track &track, Stay *stay, const Moment &moment) {
   CountedRule &zone = rules_[rule];
   stay->is_counted = false;
   --zone.occupancy;
   zone.counts.add(kLeave, track.box.type, now_);
-  add_event(ZoneEvent::Kind::leave, rule, id, track, moment, moment.time - stay->entered.time);
+  add_event(ZoneEvent::Kind::leave, rule, track, moment, moment.time - stay->entered.time);
 }
 
 void ZoneCounter::watch_crowd(std::size_t rule) {
@@ -355,16 +333,16 @@ void ZoneCounter::watch_distance(std::size_t rule) {
     if (!GST_CLOCK_TIME_IS_VALID(stay.close_since)) stay.close_since = now_;
     if (now_ - stay.close_since < zone.least_stay) continue;
     stay.is_close = true;
-    add_event(ZoneEvent::Kind::close, rule, id, track, {now_, track.anchors[rules_[rule].anchor]});
+    add_event(ZoneEvent::Kind::close, rule, track, {now_, stay.anchor});
     events_.back().other = other, events_.back().distance = nearest;
   }
 }
 
-void ZoneCounter::add_event(ZoneEvent::Kind kind, std::size_t rule, guint64 id, const Track &track,
-                            const Moment &moment, GstClockTime duration, Direction direction) {
+void ZoneCounter::add_event(ZoneEvent::Kind kind, std::size_t rule, const Track &track, const Moment &moment,
+                            GstClockTime duration, Direction direction) {
   events_.push_back({.kind = kind,
                      .rule = rule,
-                     .id = id,
+                     .id = track.box.id,
                      .type = track.box.type,
                      .direction = direction,
                      .way = track.way,

@@ -90,10 +90,8 @@ class ZoneCounts {
 struct CountedRule {
   ZoneRule rule;
   std::vector<FixedPoint> points;
-  std::vector<GQuark> types;  // quarks of rule.types; 0 if there is no such quark yet
-  std::size_t anchor = 0;     // the index of the rule's anchor in ZoneCounter::anchors_
-  FixedBox around;            // the smallest box around the points, grown by the hysteresis
-  double reach = 0;           // the hysteresis, in 1/256 pixel
+  FixedBox around;   // the smallest box around the points, grown by the hysteresis
+  double reach = 0;  // the hysteresis, in 1/256 pixel
   ZoneCounts counts;
   guint64 occupancy = 0;  // tracks in the polygon
   GstClockTime crowd_since = GST_CLOCK_TIME_NONE;
@@ -123,6 +121,7 @@ class ZoneCounter {
  private:
   // The state of a track at one rule.
   struct Stay {
+    FixedPoint anchor;       // of the track's last box
     Moment changed;          // the last crossing, entering or leaving
     bool can_cross = false;  // lines: an anchor was away from the line
     int balance = 0;         // lines: crossings to the right minus to the left that are not settled
@@ -134,41 +133,31 @@ class ZoneCounter {
     GstClockTime close_since = GST_CLOCK_TIME_NONE;  // polygons: when it came near
   };
   struct Track {
-    CountedBox box;                   // the last box of the track
-    std::vector<FixedPoint> anchors;  // of `box`, in the order of anchors_
+    CountedBox box;  // the last one
     GstClockTime last_seen = 0;
     GroundWay way;
     std::vector<Stay> stays;  // one for each rule
   };
-  struct Step {
-    guint64 id;
-    FixedPoint before, after;
-    FixedBox box;
-  };
 
   bool is_lost(const Track &track) const { return now_ - track.last_seen > plan_.patience; }
   void end_lost_tracks();
-  void number_anchors();
   void settle_unseen();
-  void settle(std::size_t rule, guint64 id, const Track &track, Stay *stay);
-  void find_anchors(const CountedBox &box, std::vector<FixedPoint> *anchors) const;
+  void settle(std::size_t rule, const Track &track, Stay *stay);
   void take(const CountedBox &box);
-  void step_over_line(std::size_t rule, const Track &track, const Step &step, Stay *stay);
-  void step_in_polygon(std::size_t rule, const Track &track, const Step &step, Stay *stay);
-  void watch_way(std::size_t rule, const Track &track, const Step &step, Stay *stay);
-  void enter(std::size_t rule, guint64 id, const Track &track, Stay *stay);
-  void leave(std::size_t rule, guint64 id, const Track &track, Stay *stay, const Moment &moment);
+  void step_over_line(std::size_t rule, const Track &track, FixedPoint before, Stay *stay);
+  void step_in_polygon(std::size_t rule, const Track &track, Stay *stay);
+  void watch_way(std::size_t rule, const Track &track, Stay *stay);
+  void enter(std::size_t rule, const Track &track, Stay *stay);
+  void leave(std::size_t rule, const Track &track, Stay *stay, const Moment &moment);
   void watch_crowd(std::size_t rule);
   void watch_distance(std::size_t rule);
   bool is_placed_in(const Track &track, std::size_t rule) const;
-  void add_event(ZoneEvent::Kind kind, std::size_t rule, guint64 id, const Track &track, const Moment &moment,
+  void add_event(ZoneEvent::Kind kind, std::size_t rule, const Track &track, const Moment &moment,
                  GstClockTime duration = 0, Direction direction = kToRight);
 
   ZonePlan plan_;
   std::optional<Ground> ground_;
   std::vector<CountedRule> rules_;
-  std::vector<PlannedPoint> anchors_;  // the different anchors of all rules
-  std::vector<FixedPoint> before_;     // the anchors of a track in the frame before
   std::map<guint64, Track> tracks_;
   std::vector<CountedBox> sorted_;
   std::vector<ZoneEvent> events_;

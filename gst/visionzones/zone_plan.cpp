@@ -105,7 +105,7 @@ class Members {
              false;
     for (guint i = 0; i < count && status_.ok(); ++i)
       if (const std::string fault = take(json_array_get_element(items, i)); !fault.empty())
-        status_ = json_.fault(items, i,
+        status_ = json_.fault(items, std::to_string(i),
                               "item " + std::to_string(i) + " of '" + name + "' of " + what_ + ' ' + fault);
     return status_.ok();
   }
@@ -202,11 +202,9 @@ class PlanReader {
   static void read_corners(Members *metres, const char *name, double farthest, Corners *corners) {
     std::vector<PlannedPoint> points;
     metres->points(name, 4, farthest, &points);
-    for (std::size_t i = 0; i < std::min<std::size_t>(points.size(), 4); ++i)
-      (*corners)[i] = {points[i].x, points[i].y};
-    if (points.size() != 4)
-      metres->fail(name, "has not four points");
-    else if (!is_quadrilateral(*corners))
+    if (points.size() != 4) return metres->fail(name, "has not four points");
+    std::copy(points.begin(), points.end(), corners->begin());
+    if (!is_quadrilateral(*corners))
       metres->fail(name, "is no convex quadrilateral, whose points follow one another around it");
   }
 

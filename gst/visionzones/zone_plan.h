@@ -14,11 +14,7 @@
 
 namespace cudavision {
 
-struct PlannedPoint {
-  double x = 0, y = 0;  // in pixels or fractions, see ZonePlan::is_fraction
-
-  friend bool operator==(const PlannedPoint &, const PlannedPoint &) = default;
-};
+using PlannedPoint = RealPoint;  // in pixels or fractions, see ZonePlan::is_fraction
 
 // The directions in which a line is crossed, or a polygon entered and left.
 constexpr int kDirections = 2;
