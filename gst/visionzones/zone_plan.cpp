@@ -33,7 +33,7 @@ class Members {
   void name_it(const std::string &what) { what_ = what; }
 
   // Fails if the object has a member that is not in the list: it is probably misspelt.
-  void allow(std::initializer_list<std::string_view> names) {
+  void allow(const std::vector<std::string_view> &names) {
     g_autoptr(GList) members = json_object_get_members(object_);
     for (const GList *member = members; member != nullptr; member = member->next) {
       const auto *name = static_cast<const char *>(member->data);
@@ -48,10 +48,9 @@ class Members {
   bool text(const char *name, std::string *value) {
     JsonNode *node = find(name);
     if (node == nullptr) return false;
-    if (!holds(node, G_TYPE_STRING)) return fail(name, "is no text"), false;
-    *value = json_node_get_string(node);
-    if (value->empty() || value->size() > 64) return fail(name, "has not 1 to 64 bytes"), false;
-    return true;
+    const std::string fault = read_text(node, value);
+    if (!fault.empty()) fail(name, fault);
+    return fault.empty();
   }
   bool flag(const char *name, bool *value) {
     JsonNode *node = find(name);
@@ -73,6 +72,19 @@ class Members {
     if (number(name, 0, kMostSeconds, &read))
       *value = static_cast<GstClockTime>(std::llround(read * static_cast<double>(GST_SECOND)));
   }
+  // An object. read() reads its members, of these names, of which the first `needed` must be there.
+  void object(const char *name, std::initializer_list<const char *> names, std::size_t needed,
+              const std::function<void(Members *)> &read) {
+    JsonNode *node = find(name);
+    if (node == nullptr) return;
+    if (!JSON_NODE_HOLDS_OBJECT(node)) return fail(name, "is no object, {...}");
+    Members own(json_, json_node_get_object(node), '\'' + std::string(name) + '\'');
+    own.allow({names.begin(), names.end()});
+    for (const char *const *each = names.begin(); each != names.begin() + needed; ++each)
+      if (!own.has(*each)) fail(name, "has no '" + std::string(*each) + '\'');
+    read(&own);
+    if (status_.ok()) status_ = own.status_;
+  }
   // A list of two numbers.
   bool point(const char *name, double farthest, PlannedPoint *value) {
     JsonNode *node = find(name);
@@ -87,11 +99,8 @@ class Members {
     });
   }
   bool texts(const char *name, std::size_t least, std::size_t most, std::vector<std::string> *values) {
-    return list(name, least, most, [&](JsonNode *node) -> std::string {
-      if (!holds(node, G_TYPE_STRING)) return "is no text";
-      values->emplace_back(json_node_get_string(node));
-      return values->back().empty() || values->back().size() > 64 ? "has not 1 to 64 bytes" : "";
-    });
+    return list(name, least, most,
+                [&](JsonNode *node) -> std::string { return read_text(node, &values->emplace_back()); });
   }
   // take: called with each item; returns what is wrong with the item, or an empty text.
   bool list(const char *name, std::size_t least, std::size_t most,
@@ -115,6 +124,12 @@ class Members {
 
   static bool holds(JsonNode *node, GType type) {
     return JSON_NODE_HOLDS_VALUE(node) && json_node_get_value_type(node) == type;
+  }
+  // Returns what is wrong, or an empty text.
+  static std::string read_text(JsonNode *node, std::string *value) {
+    if (!holds(node, G_TYPE_STRING)) return "is no text";
+    *value = json_node_get_string(node);
+    return value->empty() || value->size() > 64 ? "has not 1 to 64 bytes" : "";
   }
   static bool is_number(JsonNode *node, double least, double most) {
     if (!holds(node, G_TYPE_INT64) && !holds(node, G_TYPE_DOUBLE)) return false;
@@ -153,7 +168,11 @@ class PlanReader {
     plan_->is_fraction = units == "fraction";
     top.seconds("patience", &plan_->patience);
     top.seconds("window", &plan_->window);
-    if (top.has("metres")) read_ground(&top);
+    top.object("metres", {"picture", "ground"}, 2, [this](Members *metres) {
+      PlannedGround &ground = plan_->ground.emplace();
+      read_corners(metres, "picture", farthest(), &ground.picture);
+      read_corners(metres, "ground", kFarthestPixel, &ground.places);
+    });
     CUDAVISION_TRY(top.status());
     CUDAVISION_TRY(read_rules(&top, "lines", "a line", &PlanReader::read_line));
     CUDAVISION_TRY(read_rules(&top, "zones", "a zone", &PlanReader::read_zone));
@@ -184,19 +203,6 @@ class PlanReader {
       return {};
     });
     return status.ok() ? top->status() : status;
-  }
-
-  void read_ground(Members *top) {
-    JsonNode *node = top->find("metres");
-    if (!JSON_NODE_HOLDS_OBJECT(node))
-      return top->fail("metres", "is no object, {\"picture\": ..., \"ground\": ...}");
-    Members metres(json_, json_node_get_object(node), "'metres'");
-    metres.allow({"picture", "ground"});
-    PlannedGround ground;
-    read_corners(&metres, "picture", farthest(), &ground.picture);
-    read_corners(&metres, "ground", kFarthestPixel, &ground.places);
-    if (!metres.status().ok()) return top->fail("metres", "is wrong: " + metres.status().text());
-    plan_->ground = ground;
   }
 
   static void read_corners(Members *metres, const char *name, double farthest, Corners *corners) {
@@ -246,21 +252,13 @@ class PlanReader {
     } else if (zone->has("angle")) {
       zone->fail("angle", "needs a 'direction'");
     }
-    if (zone->has("crowd")) read_crowd(zone, rule);
+    zone->object("crowd", {"count", "seconds"}, 1, [rule](Members *crowd) {
+      double count = 0;
+      crowd->number("count", 1, 10000, &count);
+      rule->crowd = static_cast<int>(count);
+      crowd->seconds("seconds", &rule->crowd_time);
+    });
     read_metres(zone, "distance", kFarthestPixel, &rule->distance);
-  }
-
-  void read_crowd(Members *zone, ZoneRule *rule) {
-    JsonNode *node = zone->find("crowd");
-    if (!JSON_NODE_HOLDS_OBJECT(node))
-      return zone->fail("crowd", "is no object, {\"count\": ..., \"seconds\": ...}");
-    Members crowd(json_, json_node_get_object(node), "'crowd'");
-    crowd.allow({"count", "seconds"});
-    double count = 0;
-    if (!crowd.number("count", 1, 10000, &count)) crowd.fail("count", "is needed");
-    rule->crowd = static_cast<int>(count);
-    crowd.seconds("seconds", &rule->crowd_time);
-    if (!crowd.status().ok()) zone->fail("crowd", "is wrong: " + crowd.status().text());
   }
 
   void read_common(Members *members, ZoneRule *rule) {

@@ -33,8 +33,8 @@ Status read(const ZoneSettings &settings, ZonePlan *plan) {
 ZoneSource::Stamp ZoneSource::stamp_of(const std::string &location) {
   struct stat file {};
   if (stat(location.c_str(), &file) != 0) return {};
-  return {file.st_dev, file.st_ino, static_cast<guint64>(file.st_size), file.st_mtim.tv_sec,
-          file.st_mtim.tv_nsec};
+  return {file.st_dev, file.st_ino, static_cast<guint64>(file.st_size),
+          static_cast<guint64>(file.st_mtim.tv_sec), static_cast<guint64>(file.st_mtim.tv_nsec)};
 }
 
 bool ZoneSource::update(const ZoneSettings &settings, ZonePlan *plan, Status *status) {

@@ -2,6 +2,7 @@
 // Where the plan comes from: the properties location and zones of the element.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 
@@ -24,17 +25,12 @@ class ZoneSource {
   void restart() { *this = {}; }
 
  private:
-  // Identifies a version of the file, to notice when it is replaced.
-  struct Stamp {
-    guint64 device = 0, inode = 0, size = 0;
-    gint64 seconds = 0, nanoseconds = 0;
-
-    friend bool operator==(const Stamp &, const Stamp &) = default;
-  };
+  // Identifies a version of the file, to notice when it is replaced: the device, the inode, the size and the time.
+  using Stamp = std::array<guint64, 5>;
   static Stamp stamp_of(const std::string &location);
 
   std::optional<guint64> generation_;
-  Stamp stamp_;
+  Stamp stamp_{};
   gint64 looked_ = 0;  // when the file was last checked, in microseconds
 };
 

@@ -107,14 +107,14 @@ TEST(ZonePlan, bad_texts_are_refused_with_line_and_reason) {
       {"{\"patience\": -1}", "line 1: 'patience' of the plan is no number from 0 to 1000000"},
       {"{\"metres\": 7}", "line 1: 'metres' of the plan is no object"},
       {"{\"metres\": {\n\"picture\": [[0, 0], [9, 0], [9, 9]], \"ground\": []}}",
-       "line 2: 'metres' of the plan is wrong: line 2: 'picture' of 'metres' is no list of 4 to 64 items"},
+       "line 2: 'picture' of 'metres' is no list of 4 to 64 items"},
       {"{\"metres\": {\"picture\": [[0, 0], [9, 9], [9, 0], [0, 9]], \"ground\": [[0, 0], [9, 0], [9, 9], "
        "[0, 9]]}}",
-       "line 1: 'metres' of the plan is wrong: line 1: 'picture' of 'metres' is no convex quadrilateral, "
+       "line 1: 'picture' of 'metres' is no convex quadrilateral, "
        "whose points follow one another around it"},
       {"{\"metres\": {\"picture\": [[0, 0], [9, 0], [9, 9], [0, 9]], \"ground\": [[0, 0], [1, 1], [2, 2], "
        "[3, 3]]}}",
-       "line 1: 'metres' of the plan is wrong: line 1: 'ground' of 'metres' is no convex quadrilateral"},
+       "line 1: 'ground' of 'metres' is no convex quadrilateral"},
       {"{\"lines\": {}}", "line 1: 'lines' of the plan is no list of 0 to 128 items"},
       {"{\"lines\": [\n7]}", "line 2: item 0 of 'lines' of the plan is no object, {...}"},
       {"{\"lines\": [\n{\"from\": [1, 2],\n\"to\": [3, 4]}\n]}",
@@ -163,7 +163,10 @@ TEST(ZonePlan, bad_texts_are_refused_with_line_and_reason) {
       {"{\"zones\": [{\"name\": \"a\",\n\"types\": [\"\"]}]}",
        "line 2: item 0 of 'types' of 'a' has not 1 to 64 bytes"},
       {"{\"zones\": [{\"name\": \"a\",\n\"crowd\": 5}]}", "line 2: 'crowd' of 'a' is no object, "},
-      {"{\"zones\": [{\"name\": \"a\",\n\"crowd\": {\"seconds\": 5}}]}", "line 2: 'crowd' of 'a' is wrong: "},
+      {"{\"zones\": [{\"name\": \"a\",\n\"crowd\": {\"seconds\": 5}}]}",
+       "line 2: 'crowd' of 'a' has no 'count'"},
+      {"{\n\"metres\": {\"picture\": [[0, 0], [9, 0], [9, 9], [0, 9]]}}",
+       "line 2: 'metres' of the plan has no 'ground'"},
       {std::string((1 << 20) + 1, ' '), "this is longer than 1048576 bytes"}};
   for (const auto &c : cases) EXPECT_EQ(fault(c.json).substr(0, c.fault.size()), c.fault) << fault(c.json);
 }
