@@ -350,24 +350,15 @@ class Holding {
     state_of(transform).regions.follow_caps(frames.size, frames.duration);
   }
 
-  // Returns the event, or one without the tags that are pictures; null if nothing is left. The entries of a table of
-  // contents have tags, too. Takes over the reference.
+  // Takes over the reference. Returns what is passed on, or null.
   static GstEvent *take_tags(GstBaseTransform *transform, GstEvent *event) {
     RedactState &state = state_of(transform);
-    const bool drops = state.snapshot().drop_pictures;
-    GstEvent *others = nullptr;
+    GstTagList *tags = nullptr;
     if (GST_EVENT_TYPE(event) == GST_EVENT_TAG) {
-      GstTagList *tags = nullptr;
       gst_event_parse_tag(event, &tags);
       state.regions.follow_tags(tags);
-      if (!drops || !has_pictures(tags)) return event;
-      others = event_without_pictures(tags);
-      if (others != nullptr) gst_event_set_seqnum(others, gst_event_get_seqnum(event));
-    } else if (!drops) {
-      return event;
     }
-    gst_event_unref(event);
-    return others;
+    return state.snapshot().drop_pictures ? without_pictures(event) : event;
   }
 
   static gboolean answer(GstBaseTransform *transform, GstPadDirection direction, GstQuery *query) {

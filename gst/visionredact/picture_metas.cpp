@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <iterator>
 #include <string_view>
 
 #include "cuda/common/backends.h"
@@ -114,17 +113,17 @@ void drop_pictures(GstBuffer *buffer) {
   gst_buffer_foreach_meta(buffer, drop_picture, nullptr);
 }
 
-bool has_pictures(const GstTagList *tags) {
-  return std::any_of(std::begin(kPictureTags), std::end(kPictureTags),
-                     [tags](const char *tag) { return gst_tag_list_get_tag_size(tags, tag) > 0; });
-}
-
-GstEvent *event_without_pictures(const GstTagList *tags) {
-  GstTagList *others = gst_tag_list_copy(tags);
-  for (const char *tag : kPictureTags) gst_tag_list_remove_tag(others, tag);
-  if (!gst_tag_list_is_empty(others)) return gst_event_new_tag(others);
-  gst_tag_list_unref(others);
-  return nullptr;
+GstEvent *without_pictures(GstEvent *event) {
+  GstTagList *tags = nullptr;
+  if (GST_EVENT_TYPE(event) == GST_EVENT_TAG) gst_event_parse_tag(event, &tags);
+  tags = tags != nullptr ? gst_tag_list_copy(tags) : gst_tag_list_new_empty();
+  for (const char *tag : kPictureTags) gst_tag_list_remove_tag(tags, tag);
+  const guint32 number = gst_event_get_seqnum(event);
+  gst_event_unref(event);
+  if (gst_tag_list_is_empty(tags)) return gst_tag_list_unref(tags), nullptr;
+  event = gst_event_new_tag(tags);
+  gst_event_set_seqnum(event, number);
+  return event;
 }
 
 Status FrameMasks::read(const Job &job, const RedactSettings &settings, std::vector<RedactMask> *masks,

@@ -22,10 +22,10 @@ bool has_segmentations(GstBuffer *buffer, const RedactSettings &settings);
 // points and lines stay.
 void drop_pictures(GstBuffer *buffer);
 
-// Whether one of the tags is a picture or a file, such as the cover of a video: it may show a frame as it was.
-bool has_pictures(const GstTagList *tags);
-// Returns an event with the other tags, or null if there are none.
-GstEvent *event_without_pictures(const GstTagList *tags);
+// Removes the tags of an event that are pictures or files, such as the cover of a video: they may show a frame as it
+// was. The entries of a table of contents have tags, too: of it nothing is left. Takes over the reference, and returns
+// the event with the other tags, or null if there are none.
+GstEvent *without_pictures(GstEvent *event);
 
 // Provides the masks of a frame in the backend's memory.
 class FrameMasks {
