@@ -2,6 +2,8 @@
 // Frames in CUDA memory are processed in place, whoever made them.
 #include "tests/elements/cuda_memory.h"
 
+#include <gst/cudavision/cudavision.h>
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -100,6 +102,25 @@ TEST_F(CudaMemory, display_off_shares_the_memory) {
   const Owned<GstBuffer> out = harness.exchange(Owned<GstBuffer>(gst_buffer_copy(held.get())));
   ASSERT_NE(out, nullptr);
   EXPECT_EQ(gst_buffer_peek_memory(out.get(), 0), gst_buffer_peek_memory(held.get(), 0));
+}
+
+// videoflip does not take frames that stay on the GPU.
+TEST_F(CudaMemory, frames_that_are_to_be_turned_are_told_and_not_marked) {
+  const CudaSource source;
+  for (const bool is_turned : {false, true}) {
+    CudaHarness harness("cudahog model=people display=false");
+    const VideoFrame frame("NV12", {80, 140});
+    harness.negotiate_cuda(frame);
+    const char *tag = is_turned ? "rotate-90" : "rotate-0";
+    gst_harness_push_event(harness.get(),
+                           gst_event_new_tag(gst_tag_list_new(GST_TAG_IMAGE_ORIENTATION, tag, nullptr)));
+    const Owned<GstBuffer> out = harness.exchange(source.buffer(frame));
+    ASSERT_NE(out, nullptr);
+    EXPECT_TRUE(is_cuda(out.get()));
+    EXPECT_EQ(gst_cuda_vision_buffer_get_n_results(out.get(), "person") < 0, is_turned);
+    const auto warning = take_warning(harness.element());
+    EXPECT_EQ(warning && warning->text.find("image-orientation=rotate-90") != std::string::npos, is_turned);
+  }
 }
 
 TEST_F(CudaMemory, pool_of_two_buffers_does_not_starve) {
