@@ -31,7 +31,6 @@ class BgsubOperation final : public ElementOperation<BgsubSettings, BgsubFiles> 
   Status finish(const Job &job) override;
   void describe(GstStructure *message) override;
   void drop_history() override { model_->drop_history(); }
-  bool has_history() const override { return true; }
   void end() override { model_->end(); }
   std::unique_ptr<LearntState> take_learnt(bool given_up) override;
 

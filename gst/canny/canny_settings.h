@@ -30,7 +30,7 @@ inline Status validate(const CannySettings &settings) {
   return validate(static_cast<const CannyParams &>(settings));
 }
 
-// Returns a warning if no frame can have edges with these parameters, or an empty text (valid_settings.h).
+// Returns a warning if no frame can have edges with these parameters, or an empty text (element_state.h).
 inline std::string futile(const CannyParams &params) {
   const double high = std::max(params.low_threshold, params.high_threshold),
                most = max_gradient(params.aperture);

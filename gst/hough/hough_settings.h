@@ -70,7 +70,7 @@ inline Status validate(const HoughSettings &settings) {
   return validate(settings.params({}));
 }
 
-// Returns a warning if no frame can have a line with these settings, or an empty text (valid_settings.h).
+// Returns a warning if no frame can have a line with these settings, or an empty text (element_state.h).
 inline std::string futile(const HoughSettings &settings) {
   if (hough_shape({}, settings.params({})).angles == 0)
     return "Between min-theta (" + text_of(settings.min_theta) + ") and max-theta (" +

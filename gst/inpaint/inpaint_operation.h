@@ -25,7 +25,6 @@ class InpaintOperation final : public ElementOperation<InpaintSettings, InpaintF
   Status finish(const Job &job) override;
   void describe(GstStructure *message) override;
   void drop_history() override { inpaint_->drop_history(); }
-  bool has_history() const override { return settings_.params().temporal; }
   std::unique_ptr<LearntState> take_learnt(bool given_up) override;
 
  private:

@@ -61,7 +61,7 @@ struct InpaintFiles {
   std::shared_ptr<const MaskPicture> mask;
 };
 
-// Returns a warning if the mask cannot select a pixel, or an empty text (valid_settings.h).
+// Returns a warning if the mask cannot select a pixel, or an empty text (element_state.h).
 inline std::string futile(const InpaintFiles &files) {
   if (files.mask == nullptr || files.mask->brightest().value_or(0) >= kLeastMaskLuma) return {};
   if (!files.mask->brightest())

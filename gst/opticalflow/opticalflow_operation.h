@@ -24,7 +24,6 @@ class OpticalFlowOperation final : public ElementOperation<OpticalFlowSettings> 
   Status allocate(const OperationSetup &setup);
   Status run(const Job &job) override;
   void drop_history() override { flow_->drop_previous(); }
-  bool has_history() const override { return true; }
   bool host_reads_result() const override { return false; }
   void describe(GstStructure *message) override;
 

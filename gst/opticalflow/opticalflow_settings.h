@@ -29,7 +29,7 @@ inline Status validate(const OpticalFlowSettings &settings) {
   return validate(static_cast<const OpticalFlowParams &>(settings));
 }
 
-// Returns a warning if no vector can be valid with these settings, or an empty text (valid_settings.h).
+// Returns a warning if no vector can be valid with these settings, or an empty text (element_state.h).
 inline std::string futile(const OpticalFlowSettings &settings) {
   // The smaller eigenvalue is at most half of the gradient matrix's trace. A Scharr derivative is at most 16 * 255.
   constexpr double kMost = 16.0 * 255 * 16 * 255 / (1 << 20);

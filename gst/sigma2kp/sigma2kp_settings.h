@@ -29,7 +29,7 @@ inline Status validate(const Sigma2KpSettings &settings) {
   return validate(static_cast<const Sigma2KpParams &>(settings));
 }
 
-// Returns a warning if no frame can have a keypoint with these settings, or an empty text (valid_settings.h).
+// Returns a warning if no frame can have a keypoint with these settings, or an empty text (element_state.h).
 inline std::string futile(const Sigma2KpSettings &settings) {
   // The centre of a cell with an odd side lies in the middle between the centres of four windows.
   if (settings.definition == Sigma2KpDefinition::grid && settings.cell % 2 == 1 &&

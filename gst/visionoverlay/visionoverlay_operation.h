@@ -33,7 +33,6 @@ class VisionOverlayOperation final : public ElementOperation<VisionOverlaySettin
   Status finish(const Job &) override;
   void describe(GstStructure *message) override;
   void drop_history() override { trails_ = {}; }
-  bool has_history() const override { return settings_.trail > 0; }
 
  private:
   Reads reads() const override { return Reads::components; }

@@ -39,7 +39,7 @@ inline Status validate(const VisionOverlaySettings &settings) {
   return validate_color("line-color", settings.line_color, ColorText::kByDirection);
 }
 
-// Returns a warning if nothing can be drawn with these settings, or an empty text (valid_settings.h).
+// Returns a warning if nothing can be drawn with these settings, or an empty text (element_state.h).
 inline std::string futile(const VisionOverlaySettings &settings) {
   if (settings.regions || settings.keypoints || settings.lines || settings.tensors || settings.zones)
     return {};

@@ -304,19 +304,6 @@ TEST_P(CudaVisionTrackCompany, ids_stay_disjoint_when_a_tracker_is_taken_out) {
   EXPECT_EQ(track.track({{40, 6, 7, 8}})[0]->id, kBlock + 2);
 }
 
-TEST_P(CudaVisionTrackCompany, streams_that_take_turns_cause_one_warning) {
-  const Owned<GstElement> element = parse("cudavisiontrack");
-  GstHarness *harness = gst_harness_new_with_element(element.get(), "sink", "src");
-  for (int turn = 0; turn < 12; ++turn) {
-    ASSERT_TRUE(gst_harness_push_event(harness, gst_event_new_stream_start(turn % 2 == 0 ? "a" : "b")));
-    if (turn == 0) gst_harness_set_src_caps(harness, track_picture().caps().release());
-    ASSERT_EQ(gst_harness_push(harness, track_picture().buffer().release()), GST_FLOW_OK);
-  }
-  EXPECT_TRUE(is(take_warning(element.get()), GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED, "take turns"));
-  EXPECT_FALSE(take_warning(element.get()));
-  gst_harness_teardown(harness);
-}
-
 TEST_P(CudaVisionTrackCompany, predictions_of_the_first_tracker_are_no_boxes_of_the_second) {
   GstHarness *harness = gst_harness_new_parse("cudavisiontrack min-hits=0 ! cudavisiontrack min-hits=0");
   gst_harness_set_src_caps(harness, track_picture().caps().release());

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "gst/base/element/promised_latency.h"
+#include "gst/base/element/timing.h"
 #include "tests/elements/harness.h"
 
 namespace {
@@ -40,14 +40,11 @@ constexpr Answer kLive{true, 10 * GST_MSECOND, GST_SECOND};
 // The promise of an element in a live pipeline whose caps promise a frame each kDistance.
 class PromisedLatencyTest : public testing::Test {
  protected:
-  PromisedLatencyTest() {
-    latency.set_frame_duration(kDistance);
-    EXPECT_EQ(asked(&latency, kLive), kLive) << "nothing is known";
-  }
+  PromisedLatencyTest() { EXPECT_EQ(asked(&latency, kLive), kLive) << "nothing is known"; }
   // Takes so many frames of so many milliseconds. Returns how often the promise has risen.
-  int take(int frames, guint64 milliseconds) {
+  int take(int frames, guint64 milliseconds, GstClockTime distance = kDistance) {
     int rises = 0;
-    for (int i = 0; i < frames; ++i) rises += latency.take(milliseconds * GST_MSECOND);
+    for (int i = 0; i < frames; ++i) rises += latency.take(milliseconds * GST_MSECOND, distance);
     return rises;
   }
   guint64 promised() { return (asked(&latency, kLive).least - kLive.least) / GST_MSECOND; }
@@ -68,7 +65,7 @@ TEST_F(PromisedLatencyTest, is_longer_by_a_frame_if_the_element_takes_longer_tha
   take(2, 100);
   EXPECT_EQ(promised(), 125u + 40u);
   latency.restart();
-  take(2, 100);
+  take(2, 100, 0);
   EXPECT_EQ(promised(), 125u) << "the caps have no rate";
 }
 
@@ -92,7 +89,7 @@ TEST_F(PromisedLatencyTest, has_limits) {
 TEST_F(PromisedLatencyTest, is_not_worth_a_message_if_nothing_is_live) {
   PromisedLatency of_file;
   (void)asked(&of_file, {false, 0, GST_CLOCK_TIME_NONE});
-  for (int i = 0; i < 20; ++i) EXPECT_FALSE(of_file.take(100 * GST_MSECOND));
+  for (int i = 0; i < 20; ++i) EXPECT_FALSE(of_file.take(100 * GST_MSECOND, kDistance));
   EXPECT_FALSE(of_file.hold(GST_SECOND));
 }
 

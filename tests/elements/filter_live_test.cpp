@@ -181,22 +181,13 @@ class Log {
   std::vector<std::pair<GstDebugLevel, std::string>> lines_;
 };
 
-TEST_F(FilterLive, log_tells_the_caps_the_backend_and_what_is_copied) {
+TEST_F(FilterLive, log_tells_the_caps_and_the_backend) {
   const Log log(GST_LEVEL_DEBUG);
-  Harness harness("cudacanny display=false");
+  Harness harness;
   for (guint64 i = 0; i < 3; ++i) exchange(&harness, i);
   const std::string device = backend() == "cuda" ? "on CUDA" : "on the CPU";
   EXPECT_EQ(log.count(GST_LEVEL_DEBUG, "format=(string)GRAY8, width=(int)20"), 1);
   EXPECT_EQ(log.count(GST_LEVEL_DEBUG, device), 1);
-  EXPECT_EQ(log.count(GST_LEVEL_DEBUG, "frames lie in system memory; "), 1) << "once, not for each frame";
-  EXPECT_EQ(log.count(GST_LEVEL_DEBUG, "their luma is copied to the GPU"), backend() == "cuda" ? 1 : 0);
-  set(harness.element(), "display", "true");
-  exchange(&harness, 3);
-  EXPECT_EQ(log.count(GST_LEVEL_DEBUG, "they are copied to the GPU and, drawn on, back"),
-            backend() == "cuda" ? 1 : 0);
-  const VideoFrame deep("P010_10LE", {20, 18});
-  harness.work(deep);
-  EXPECT_EQ(log.count(GST_LEVEL_DEBUG, "8 bits a component are extracted"), 1);
   EXPECT_EQ(log.count(GST_LEVEL_LOG, ""), 0);
 }
 
@@ -205,7 +196,7 @@ TEST_F(FilterLive, log_has_a_line_for_each_frame) {
   Harness harness;
   for (guint64 i = 0; i < 3; ++i) exchange(&harness, i);
   EXPECT_EQ(log.count(GST_LEVEL_LOG, " us"), 3);
-  EXPECT_EQ(log.count(GST_LEVEL_LOG, "frame at 0:00:00.080000000 took "), 1);
+  EXPECT_EQ(log.count(GST_LEVEL_LOG, "frame at 0:00:00.080000000 in system memory took "), 1);
 }
 
 }  // namespace

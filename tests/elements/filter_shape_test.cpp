@@ -82,9 +82,9 @@ TEST_F(FilterShape, every_orientation_but_the_upright_one_is_told_once) {
 // videoflip leaves the tag of the file and adds one of the stream, which takes precedence.
 TEST_F(FilterShape, tag_of_the_stream_takes_precedence) {
   Shaped people(kPeople);
+  people.push(Owned<GstEvent>(gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "other tags", nullptr))));
   people.push(orientation("rotate-0"));
   people.push(orientation("rotate-90", GST_TAG_SCOPE_GLOBAL));
-  people.push(Owned<GstEvent>(gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "other tags", nullptr))));
   EXPECT_EQ(people.warnings(), "");
   people.push(Owned<GstEvent>(gst_event_new_stream_start("another")));
   people.push(Owned<GstEvent>(gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "its tags", nullptr))));

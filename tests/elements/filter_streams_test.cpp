@@ -49,29 +49,6 @@ TEST_F(FilterStreams, colorimetry_change_changes_the_overlay) {
 
 // --- events ---
 
-// Behind a funnel, an element that compares a frame with the one before finds nothing, and says why.
-TEST_F(FilterStreams, streams_that_take_turns_cause_one_warning) {
-  for (const auto &[element, remembers] :
-       {std::pair{"cudaopticalflow window-size=7 levels=0 iterations=1", true},
-        {"cudainpaint mode=temporal", true},
-        {"cudainpaint", false},
-        {"cudacanny", false}})
-    for (const unsigned frames_a_turn : {1u, 30u}) {
-      Harness harness(element);
-      const VideoFrame frame("NV12", {34, 18});
-      for (int turn = 0; turn < 12; ++turn) {
-        ASSERT_TRUE(
-            gst_harness_push_event(harness.get(), gst_event_new_stream_start(turn % 2 == 0 ? "a" : "b")));
-        if (turn == 0) harness.negotiate(frame);
-        for (unsigned i = 0; i < frames_a_turn; ++i) harness.pass(frame);
-      }
-      EXPECT_EQ(is(take_warning(harness.element()), GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED, "take turns"),
-                remembers && frames_a_turn == 1)
-          << element;
-      EXPECT_FALSE(take_warning(harness.element())) << element;
-    }
-}
-
 TEST_F(FilterStreams, flush_lets_the_stream_go_on) {
   Harness harness;
   const VideoFrame frame("NV12", {34, 18});

@@ -3,18 +3,15 @@
 // files that its properties name, and an operation. This header defines the GObject class around them.
 #pragma once
 
-#include <atomic>
 #include <memory>
-#include <set>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "gst/base/element/element_state.h"
 #include "gst/base/element/filter.h"
 #include "gst/base/element/operation.h"
 #include "gst/base/element/properties.h"
-#include "gst/base/element/valid_settings.h"
 
 namespace cudavision {
 
@@ -31,78 +28,6 @@ inline GstDebugCategory *new_category(const ElementText &text) {
   GST_DEBUG_CATEGORY_INIT(category, name, 0, text.long_name);
   return category;
 }
-
-// Files type of an element that reads no files.
-struct NoFiles {};
-
-// Settings and files of one instance. S is default-constructible and comparable and has validate(const S &).
-template <typename S, typename F = NoFiles>
-class ElementState {
- public:
-  using Settings = S;
-  using Files = F;
-
-  explicit ElementState(GstElement *element) : element_(element) {}
-  ElementState(const ElementState &) = delete;
-  ElementState &operator=(const ElementState &) = delete;
-
-  GstElement *element() const { return element_; }
-  // The struct that properties write to, under the object lock.
-  S *settings() { return &settings_; }
-  // A copy of all properties, taken at one moment.
-  S snapshot() const { return PropertyTable<S>::snapshot(element_); }
-  // Called under the object lock after each change of a property.
-  void note_change() { has_changed_ = true; }
-  // The settings that the last take_settings() has returned. The next call changes the struct to which this refers.
-  const S &settings_in_force() const { return valid_.in_force(); }
-  // The settings of the next frame: the current properties, or the last valid ones if the current ones contradict each
-  // other. Properties that apply from the next start keep the values that they had at the last start. An operation
-  // calls this once per frame, in begin_frame(). Only after a change does it look at the properties.
-  const S &take_settings() {
-    if (!has_changed_) return valid_.in_force();
-    has_changed_ =
-        false;  // first: a change that comes from now on is for the next frame, or for this one as well
-    S now = snapshot();
-    if (now != valid_.in_force()) PropertyTable<S>::keep_until_start(valid_.in_force(), &now);
-    return valid_.take(element_, now);
-  }
-  // The contents of the files, as read when the element started.
-  const F &files() const { return files_; }
-
-  // Posts a warning, but only one for each topic in a run, and none if the text is empty.
-  void warn_once(const char *topic, const std::string &text) {
-    if (!text.empty() && told_.insert(topic).second)
-      GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS, ("%s", text.c_str()), (nullptr));
-  }
-
-  // Posts an info message, but only one for each topic in a run. Shares its topics with warn_once().
-  void inform_once(const char *topic, const std::string &text) {
-    if (told_.insert(topic).second)
-      GST_ELEMENT_INFO(element_, RESOURCE, SETTINGS, ("%s", text.c_str()), (nullptr));
-  }
-
-  // check() and load_files() are called at start, where contradictory properties and unusable files are errors. If
-  // there is a function futile(const F &), its text is posted as a warning, as for settings (valid_settings.h).
-  Status check() {
-    told_.clear();
-    return valid_.begin(element_, snapshot());
-  }
-  template <typename Load>
-  Status load_files(const Load &load) {
-    files_ = F();
-    CUDAVISION_TRY(load(valid_.in_force(), &files_));
-    if constexpr (requires(const F &files) { futile(files); }) warn_once("files", futile(files_));
-    return {};
-  }
-
- private:
-  GstElement *element_;
-  S settings_;
-  std::atomic<bool> has_changed_ = false;
-  ValidSettings<S> valid_;
-  F files_;
-  std::set<std::string> told_;  // topics of warn_once() and inform_once() in this run
-};
 
 // The base class of the operation of an element with the settings S and the files F. In every element the operation
 // takes the settings in begin_frame(), once per frame. The state outlives the operation.
@@ -163,14 +88,11 @@ class ElementClass {
     auto *element = GST_ELEMENT_CLASS(klass);
     gst_element_class_set_static_metadata(element, E::kText.long_name, E::kText.category,
                                           E::kText.description, PACKAGE_AUTHOR);
-    add_video_pads(element);
     auto *filter = static_cast<GstCudaVisionFilterClass *>(klass);
     filter->category = new_category(E::kText);
     filter->faster = E::kText.faster;
     filter->make_operation = make_operation;
-    filter->check_settings = [](GstCudaVisionFilter *self) { return state_of(self).check(); };
-    if constexpr (requires { &E::load; })
-      filter->load_files = [](GstCudaVisionFilter *self) { return state_of(self).load_files(E::load); };
+    filter->prepare = prepare;
     if constexpr (requires { &E::extend; }) E::extend(filter);
   }
 
@@ -182,6 +104,14 @@ class ElementClass {
   static void finalize(GObject *object) {
     delete &state_of(object);
     parent_class_->finalize(object);
+  }
+
+  static Status prepare(GstCudaVisionFilter *filter, const char **what) {
+    State &state = state_of(filter);
+    CUDAVISION_TRY(state.check());
+    *what = "A file cannot be used";
+    if constexpr (requires { &E::load; }) return state.load_files(E::load);
+    return {};
   }
 
   static Status make_operation(GstCudaVisionFilter *filter, const OperationSetup &setup,

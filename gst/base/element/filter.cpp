@@ -6,19 +6,16 @@
 
 #include <atomic>
 #include <memory>
-#include <optional>
+#include <tuple>
 #include <utility>
 
 #include "cuda/common/backends.h"
-#include "cuda/common/standard_arithmetic.h"
 #include "gst/base/device/context_sharing.h"
+#include "gst/base/element/element_state.h"
 #include "gst/base/element/filter_properties.h"
-#include "gst/base/element/promised_latency.h"
-#include "gst/base/element/push_only.h"
 #include "gst/base/element/session.h"
 #include "gst/base/element/stream_clock.h"
 #include "gst/base/element/timing.h"
-#include "gst/base/element/valid_settings.h"
 #include "gst/base/frame/allocation.h"
 #include "gst/base/frame/format.h"
 #include "gst/base/frame/mapped_frame.h"
@@ -31,32 +28,51 @@
 namespace cudavision {
 
 struct FilterState {
-  ObjectSettings settings;
+  explicit FilterState(GstElement *element) : common(element) {}
+
+  ElementState<FilterSettings> common;
   ContextSharing sharing;
   Punctuality punctuality;
   PromisedLatency latency;
   StopFlag stop;  // set while the element flushes or stops; read by the work on a frame
   std::atomic<GstClockTime> processing_time = 0;  // of the last frame whose work was finished before it left
   std::atomic<GstClockTime> frame_duration = 0;   // by the caps, or 0
-  SharedSession session;
+  std::shared_ptr<Session> session;               // protected by the object lock: see session_of()
   // The streaming thread uses the following members, and start(), which never runs beside it.
-  GstVideoInfo info;
   StreamClock clock;
-  ShownShape shape;
-  ValidSettings<GrayRange> gray_range;
   // Reset at each start.
   struct Run {
-    int wanted_device = -1;   // cuda-device-id at the start
-    guint64 frame_count = 0;  // since the start or the last flush
-    StreamId stream_id;
-    std::optional<FramePath> logged_path;  // the path that was logged last for these caps
-    bool region_is_refused = false;        // refuse_region() has warned
-    bool has_fitting_caps = false;         // there were caps whose frames could be processed
-    bool frames_are_too_small = false;     // the frames of the last caps
-    bool told_of_threads = false;          // tell_of_threads() has warned
-    bool told_of_fields = false;           // tell_of_fields() has warned
+    guint64 frame_count = 0;         // since the start or the last flush
+    bool region_is_refused = false;  // refuse_region() has warned
+    bool has_fitting_caps = false;   // there were caps whose frames could be processed
+    bool turn_is_known = false;      // turning_tag is that of the last tags, caps and stream
+    std::string turning_tag;         // see turning_tag_of()
   } run;
 };
+
+void add_pads(GstElementClass *klass, GstCaps *sink, GstCaps *source) {
+  for (const auto &[name, direction, caps] :
+       {std::tuple{"sink", GST_PAD_SINK, sink}, std::tuple{"src", GST_PAD_SRC, source}}) {
+    gst_element_class_add_pad_template(klass, gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps));
+    gst_caps_unref(caps);
+  }
+}
+
+void work_in_push_mode_only(GstBaseTransform *element) {
+  GstPad *source = GST_BASE_TRANSFORM_SRC_PAD(element);
+  static const GstPadQueryFunction other_answers = GST_PAD_QUERYFUNC(source);  // the same for every element
+  const auto answer = [](GstPad *pad, GstObject *parent, GstQuery *query) -> gboolean {
+    if (GST_QUERY_TYPE(query) != GST_QUERY_SCHEDULING) return other_answers(pad, parent, query);
+    gst_query_set_scheduling(query, GST_SCHEDULING_FLAG_SEQUENTIAL, 1, -1, 0);
+    gst_query_add_scheduling_mode(query, GST_PAD_MODE_PUSH);
+    return TRUE;
+  };
+  const auto activate = [](GstPad *, GstObject *, GstPadMode mode, gboolean) -> gboolean {
+    return mode == GST_PAD_MODE_PUSH;
+  };
+  gst_pad_set_query_function_full(source, answer, nullptr, nullptr);
+  gst_pad_set_activatemode_function_full(source, activate, nullptr, nullptr);
+}
 
 const StopFlag &stop_flag_of(GstBaseTransform *filter) {
   return reinterpret_cast<GstCudaVisionFilter *>(filter)->state->stop;
@@ -65,7 +81,6 @@ const StopFlag &stop_flag_of(GstBaseTransform *filter) {
 }  // namespace cudavision
 
 using namespace cudavision;
-using Properties = FilterProperties;
 
 #define GST_CUDA_VISION_FILTER(object) \
   G_TYPE_CHECK_INSTANCE_CAST(object, GST_TYPE_CUDA_VISION_FILTER, GstCudaVisionFilter)
@@ -102,19 +117,8 @@ void post_error(GstCudaVisionFilter *filter, const char *what, const Status &sta
       g_strdup_printf("%s: %s", what, status.text().c_str()), nullptr, __FILE__, GST_FUNCTION, line);
 }
 
-// Calls `body`, the work of a function that GStreamer calls. No exception may reach GStreamer: if the host has no
-// memory left, posts an error and returns `failed`. `body` computes with StandardArithmetic.
-template <typename Result, typename Body>
-Result protect(GstCudaVisionFilter *filter, Result failed, const Body &body) {
-  const StandardArithmetic arithmetic;
-  Result result = failed;
-  const Status status = catch_bad_alloc([&] {
-    result = body();
-    return Status();
-  });
-  if (!status.ok()) post_error(filter, "The element cannot go on", status, __LINE__);
-  return result;
-}
+// For protect(): what there is no memory for.
+constexpr char kWork[] = "the work on a frame";
 
 // Tells the pipeline that the element promises another latency.
 void post_latency(GstCudaVisionFilter *filter) {
@@ -130,19 +134,21 @@ void promise_held(GstCudaVisionFilter *filter, GstClockTime frame_duration) {
 
 // --- starting and stopping ---
 
-void set_active_backend(GstCudaVisionFilter *filter, ActiveBackend backend) {
-  GST_OBJECT_LOCK(filter);
-  filter->state->settings.active_backend = backend;
-  GST_OBJECT_UNLOCK(filter);
-  g_object_notify(G_OBJECT(filter), "active-backend");
+// The session, or null between stop and start. Queries and events come from any thread at any time, also while the
+// element starts or stops. The stream lock could not protect the session, because an event that is blocked in a sink
+// holds that lock.
+std::shared_ptr<Session> session_of(GstCudaVisionFilter *filter) {
+  const ObjectLock lock(filter);
+  return filter->state->session;
 }
 
-// Calls `function` unless it is null. If it fails, posts an error that begins with `what`, and returns false.
-bool prepared(GstCudaVisionFilter *filter, Status (*function)(GstCudaVisionFilter *), const char *what) {
-  if (function == nullptr) return true;
-  const Status status = catch_bad_alloc([&] { return function(filter); });
-  if (!status.ok()) post_error(filter, what, status, __LINE__);
-  return status.ok();
+void set_session(GstCudaVisionFilter *filter, std::shared_ptr<Session> session) {
+  FilterState &state = *filter->state;
+  const ObjectLock lock(filter);
+  state.session.swap(session);  // the old one is destroyed when the lock is released
+  state.common.settings()->active_backend = !state.session                              ? ActiveBackend::none
+                                            : state.session->backend() == Backend::cuda ? ActiveBackend::cuda
+                                                                                        : ActiveBackend::cpu;
 }
 
 gboolean start_filter(GstCudaVisionFilter *filter) {
@@ -153,15 +159,14 @@ gboolean start_filter(GstCudaVisionFilter *filter) {
     return klass->make_operation(filter, setup, operation);
   };
   for (const StopReason reason : {StopReason::stop, StopReason::flush}) state.stop.withdraw(reason);
-  if (!prepared(filter, klass->check_settings, "The properties cannot be used") ||
-      !prepared(filter, klass->load_files, "A file cannot be used"))
-    return FALSE;
-  const ObjectSettings settings = Properties::snapshot(filter);
-  if (const Status status = state.gray_range.begin(filter, {settings.gray16_min, settings.gray16_max});
-      !status.ok()) {
-    post_error(filter, "The properties cannot be used", status, __LINE__);
+  const char *what = "The properties cannot be used";
+  Status prepared = state.common.check();
+  if (prepared.ok()) prepared = klass->prepare(filter, &what);
+  if (!prepared.ok()) {
+    post_error(filter, what, prepared, __LINE__);
     return FALSE;
   }
+  const FilterSettings &settings = state.common.settings_in_force();
   std::shared_ptr<DeviceContext> context;
   if (settings.backend != BackendChoice::cpu) {
     const Status status = state.sharing.acquire(GST_ELEMENT(filter), settings.cuda_device_id, &context);
@@ -176,35 +181,31 @@ gboolean start_filter(GstCudaVisionFilter *filter) {
   } else {
     state.sharing.release();  // a context set while another backend was selected
   }
-  const bool cuda = context != nullptr;
   state.run = {};
-  state.run.wanted_device = settings.cuda_device_id;
   state.clock.restart();
-  state.shape.restart();
+  state.punctuality.restart();
   state.latency.restart();
   promise_held(filter, 0);
-  state.session.set(
-      std::make_shared<Session>(std::move(context), make_operation, &state.stop, settings.luma_range));
-  set_active_backend(filter, cuda ? ActiveBackend::cuda : ActiveBackend::cpu);
+  set_session(filter, std::make_shared<Session>(std::move(context), make_operation, &state.stop));
+  g_object_notify(G_OBJECT(filter), "active-backend");
   return TRUE;
 }
 
 gboolean start(GstBaseTransform *transform) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
-  return protect(filter, FALSE, [filter] { return start_filter(filter); });
+  return protect(transform, kWork, FALSE, [filter] { return start_filter(filter); });
 }
 
 gboolean stop(GstBaseTransform *transform) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
-  FilterState &state = *filter->state;
   {
     const StreamLock lock(transform);
-    if (const std::shared_ptr<Session> session = state.session.get(); session)
-      protect(filter, FALSE, [&] { return session->end(), TRUE; });
-    state.session.set(nullptr);
+    if (const std::shared_ptr<Session> session = session_of(filter); session)
+      protect(transform, kWork, FALSE, [&] { return session->end(), TRUE; });
+    set_session(filter, nullptr);
   }
-  state.sharing.pause();
-  set_active_backend(filter, ActiveBackend::none);
+  filter->state->sharing.pause();
+  g_object_notify(G_OBJECT(filter), "active-backend");
   return TRUE;
 }
 
@@ -214,7 +215,7 @@ GstStateChangeReturn change_state(GstElement *element, GstStateChange transition
   auto *filter = GST_CUDA_VISION_FILTER(element);
   FilterState &state = *filter->state;
   if (transition == GST_STATE_CHANGE_NULL_TO_READY) {
-    const ObjectSettings settings = Properties::snapshot(filter);
+    const FilterSettings settings = state.common.snapshot();
     if (settings.backend != BackendChoice::cpu)
       (void)catch_bad_alloc([&] { return state.sharing.find(element, settings.cuda_device_id); });
   }
@@ -230,7 +231,7 @@ GstStateChangeReturn change_state(GstElement *element, GstStateChange transition
 
 // Depends on the active backend after the start, and on the requested backend before it.
 bool takes_cuda_memory(GstCudaVisionFilter *filter) {
-  const ObjectSettings settings = Properties::snapshot(filter);
+  const FilterSettings settings = filter->state->common.snapshot();
   return settings.active_backend == ActiveBackend::none ? settings.backend != BackendChoice::cpu
                                                         : settings.active_backend == ActiveBackend::cuda;
 }
@@ -241,9 +242,17 @@ GstCaps *transform_caps(GstBaseTransform *transform, GstPadDirection, GstCaps *c
   return restricted_to(result, wanted);
 }
 
-Size frame_size(const GstCudaVisionFilter *filter) {
-  FilterState &state = *filter->state;
-  return {GST_VIDEO_INFO_WIDTH(&state.info), GST_VIDEO_INFO_HEIGHT(&state.info)};
+// Why frames of these caps cannot be processed; null if they can.
+const char *refusal_of(const GstVideoInfo &info) {
+  // Neighbouring rows of an interlaced frame belong to different times: gradients, motion and lines would be wrong.
+  if (info.interlace_mode != GST_VIDEO_INTERLACE_MODE_PROGRESSIVE &&
+      info.interlace_mode != GST_VIDEO_INTERLACE_MODE_MIXED)
+    return "Interlaced video is not supported: put deinterlace in front";
+  // Only the first view of a buffer would be mapped: an element that hides people would let the others pass.
+  if (GST_VIDEO_INFO_MULTIVIEW_MODE(&info) == GST_VIDEO_MULTIVIEW_MODE_SEPARATED &&
+      GST_VIDEO_INFO_VIEWS(&info) > 1)
+    return "Buffers with several views (multiview-mode=separated) are not supported";
+  return nullptr;
 }
 
 gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps) {
@@ -253,40 +262,29 @@ gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps)
     GST_ERROR_OBJECT(filter, "no video in caps %" GST_PTR_FORMAT, caps);
     return FALSE;
   }
-  // Neighbouring rows of an interlaced frame belong to different times: gradients, motion and lines would be wrong.
-  if (info.interlace_mode != GST_VIDEO_INTERLACE_MODE_PROGRESSIVE &&
-      info.interlace_mode != GST_VIDEO_INTERLACE_MODE_MIXED) {
-    GST_ELEMENT_ERROR(filter, STREAM, FORMAT, ("Interlaced video is not supported: put deinterlace in front"),
-                      ("%" GST_PTR_FORMAT, caps));
-    return FALSE;
-  }
-  // Only the first view of a buffer would be mapped: an element that hides people would let the others pass.
-  if (GST_VIDEO_INFO_MULTIVIEW_MODE(&info) == GST_VIDEO_MULTIVIEW_MODE_SEPARATED &&
-      GST_VIDEO_INFO_VIEWS(&info) > 1) {
-    GST_ELEMENT_ERROR(filter, STREAM, FORMAT,
-                      ("Buffers with several views (multiview-mode=separated) are not supported"),
-                      ("%" GST_PTR_FORMAT, caps));
+  if (const char *refusal = refusal_of(info); refusal != nullptr) {
+    GST_ELEMENT_ERROR(filter, STREAM, FORMAT, ("%s", refusal), ("%" GST_PTR_FORMAT, caps));
     return FALSE;
   }
   GST_DEBUG_OBJECT(filter, "%" GST_PTR_FORMAT " on %s", caps,
                    session.backend() == Backend::cuda ? "CUDA" : "the CPU");
-  state.info = info;
-  state.run.logged_path.reset();
+  state.run.turn_is_known = false;
   const GstClockTime duration = frame_duration(GST_VIDEO_INFO_FPS_N(&info), GST_VIDEO_INFO_FPS_D(&info));
   state.frame_duration = duration;
-  state.punctuality.restart(duration);
-  state.latency.set_frame_duration(duration);
   state.clock.follow_caps(duration);
   promise_held(filter, duration);
-  const ObjectSettings settings = Properties::snapshot(filter);
+  const FilterSettings &settings = state.common.take_settings();
   const Status status = session.negotiate(info, asks_for_cuda_memory(caps), settings);
-  state.run.frames_are_too_small = status.code() == Status::Code::too_small;
-  if (status.ok()) state.run.has_fitting_caps = true;
-  if (status.ok()) return TRUE;
-  // Accept frames whose region is too small if the region reaches to an edge of the frame, or if frames of earlier caps
-  // could be processed: a sender may adapt the frame size to the network, and the size may change again.
-  const bool may_pass = depends_on_frame(settings, frame_size(filter)) || state.run.has_fitting_caps;
-  if (may_pass && state.run.frames_are_too_small) return TRUE;
+  if (status.ok()) {
+    state.run.has_fitting_caps = true;
+    return TRUE;
+  }
+  // Frames may be too small if they were large enough before, because a sender may adapt their size to the network. A
+  // region may be too small, because it may grow. Such frames pass unchanged.
+  const Size size = session.frame_size();
+  const bool may_be_small =
+      state.run.has_fitting_caps || region_of(settings, size) != Region{0, 0, size.width, size.height};
+  if (status.code() == Status::Code::too_small && may_be_small) return TRUE;
   post_error(filter, "Frames of this size cannot be processed", status, __LINE__);
   return FALSE;
 }
@@ -294,9 +292,9 @@ gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps)
 gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   // There is no session while the element stops: an allocation query may then still set the caps of the ended stream.
-  const std::shared_ptr<Session> session = filter->state->session.get();
+  const std::shared_ptr<Session> session = session_of(filter);
   if (!session) return FALSE;
-  return protect(filter, FALSE, [&] { return take_caps(filter, *session, caps); });
+  return protect(transform, kWork, FALSE, [&] { return take_caps(filter, *session, caps); });
 }
 
 // --- a frame ---
@@ -332,8 +330,8 @@ void refuse_region(GstCudaVisionFilter *filter, Session &session, const std::str
 }
 
 // Returns false, and warns, if the region of interest lies outside the frame.
-bool has_region(GstCudaVisionFilter *filter, Session &session, const ObjectSettings &settings) {
-  const Size frame = frame_size(filter);
+bool has_region(GstCudaVisionFilter *filter, Session &session, const FilterSettings &settings) {
+  const Size frame = session.frame_size();
   const Region region = region_of(settings, frame);
   if (region.width > 0 && region.height > 0) return true;
   refuse_region(filter, session,
@@ -349,7 +347,8 @@ Status follow_context(GstCudaVisionFilter *filter, Session &session, GstBuffer *
   const DeviceContext *ours = session.context();
   GstCudaContext *theirs = context_of(buffer);
   if (ours == nullptr || theirs == nullptr || same_context(theirs, ours->handle())) return {};
-  if (state.run.wanted_device >= 0 && device_of(theirs) != state.run.wanted_device) return {};
+  const int wanted_device = state.common.settings_in_force().cuda_device_id;
+  if (wanted_device >= 0 && device_of(theirs) != wanted_device) return {};
   std::shared_ptr<DeviceContext> context;
   CUDAVISION_TRY(DeviceContext::open(theirs, &context));
   GST_INFO_OBJECT(filter, "moving to the context of the frames on CUDA device %d", context->device_id());
@@ -358,18 +357,14 @@ Status follow_context(GstCudaVisionFilter *filter, Session &session, GstBuffer *
   return {};
 }
 
-// is_timed: as for Session::process(). processed: set to false if the region, or each frame of these caps, is too
-// small: the frame then passes unchanged.
+// is_timed: as for Session::process(). processed: set to false if the region is too small: the frame passes unchanged.
 GstFlowReturn process(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer,
-                      const ObjectSettings &settings, bool is_timed, bool *processed) {
+                      const FilterSettings &settings, bool is_timed, bool *processed) {
   FilterState &state = *filter->state;
   Status status = follow_context(filter, session, buffer);
   if (status.ok()) {
     status = session.prepare(settings);
-    const Region region = region_of(settings, frame_size(filter));
-    // Whole frames that were large enough for the caps and are too small for new settings are an error instead.
-    const bool may_pass = !is_whole(region, frame_size(filter)) || state.run.frames_are_too_small;
-    if (status.code() == Status::Code::too_small && may_pass) {
+    if (status.code() == Status::Code::too_small) {
       refuse_region(filter, session, status.text());
       *processed = false;
       return GST_FLOW_OK;
@@ -377,7 +372,7 @@ GstFlowReturn process(GstCudaVisionFilter *filter, Session &session, GstBuffer *
     if (status.ok()) state.run.region_is_refused = false;
   }
   if (status.ok()) {
-    MappedFrame frame(buffer, state.info, settings.display, session.context());
+    MappedFrame frame(buffer, session.info(), settings.display, session.context());
     if (!frame.mapped() && context_of(buffer) != nullptr) {
       GST_ELEMENT_ERROR(filter, RESOURCE, READ, ("The CUDA memory of a frame could not be mapped"),
                         ("%" GST_PTR_FORMAT, buffer));
@@ -398,47 +393,35 @@ GstFlowReturn process(GstCudaVisionFilter *filter, Session &session, GstBuffer *
   return GST_FLOW_ERROR;
 }
 
-void log_frame(GstCudaVisionFilter *filter, const Session &session, GstBuffer *buffer, GstClockTime time) {
+// Posts warnings of the first frame in a run whose results are doubtful.
+void warn_of_frame(GstCudaVisionFilter *filter, const Session &session, GstBuffer *buffer) {
   FilterState &state = *filter->state;
-  const FramePath &path = session.path();
-  if (path != state.run.logged_path) GST_DEBUG_OBJECT(filter, "%s", describe(path).c_str());
-  state.run.logged_path = path;
-  GST_LOG_OBJECT(filter, "frame at %" GST_TIME_FORMAT " took %" G_GUINT64_FORMAT " us%s",
-                 GST_TIME_ARGS(GST_BUFFER_PTS(buffer)), time / GST_USECOND,
-                 session.left_pending() ? " to enqueue" : "");
-}
-
-// Warns, once after each start. The element goes on with the threads that it has, at least the streaming thread.
-void tell_of_threads(GstCudaVisionFilter *filter) {
-  if (std::exchange(filter->state->run.told_of_threads, true)) return;
-  GST_ELEMENT_WARNING(filter, RESOURCE, FAILED,
-                      ("The system refuses threads: fewer than n-threads work on a frame"), (nullptr));
-}
-
-void tell_of_shape(GstCudaVisionFilter *filter, GstBuffer *buffer, bool is_turned) {
-  FilterState &state = *filter->state;
-  if (is_turned) attach_warning(buffer, GST_ELEMENT(filter), "turned");
-  const std::string complaint = state.shape.complaint(state.info, is_turned);
-  if (!complaint.empty()) GST_ELEMENT_WARNING(filter, STREAM, FORMAT, ("%s", complaint.c_str()), (nullptr));
-}
-
-// Warns, once after each start, of an interlaced frame in mixed video. Decoders declare video as mixed as soon as it
-// may have interlaced frames, and many such videos have only interlaced ones.
-void tell_of_fields(GstCudaVisionFilter *filter, GstBuffer *buffer) {
-  FilterState &state = *filter->state;
-  const bool has_fields = state.info.interlace_mode == GST_VIDEO_INTERLACE_MODE_MIXED &&
+  // The element goes on with the threads that it has, at least the streaming thread.
+  if (session.lacks_threads() && state.common.is_news("threads"))
+    GST_ELEMENT_WARNING(filter, RESOURCE, FAILED,
+                        ("The system refuses threads: fewer than n-threads work on a frame"), (nullptr));
+  // Decoders declare video as mixed as soon as it may have interlaced frames, and many such videos have only
+  // interlaced ones.
+  const bool has_fields = session.info().interlace_mode == GST_VIDEO_INTERLACE_MODE_MIXED &&
                           GST_BUFFER_FLAG_IS_SET(buffer, GST_VIDEO_BUFFER_FLAG_INTERLACED);
-  if (!has_fields || std::exchange(state.run.told_of_fields, true)) return;
-  GST_ELEMENT_WARNING(filter, STREAM, FORMAT,
-                      ("A frame is interlaced, and is processed as if it were not: what moves has combs. Put "
-                       "deinterlace in front"),
-                      (nullptr));
+  if (has_fields && state.common.is_news("fields"))
+    GST_ELEMENT_WARNING(filter, STREAM, FORMAT,
+                        ("A frame is interlaced, and is processed as if it were not: what moves has combs. "
+                         "Put deinterlace in front"),
+                        (nullptr));
+  if (!session.depends_on_shape()) return;
+  const std::string &tag = state.run.turning_tag;
+  if (!tag.empty()) attach_warning(buffer, GST_ELEMENT(filter), "turned");
+  if (!tag.empty() && state.common.is_news("turned"))
+    GST_ELEMENT_WARNING(filter, STREAM, FORMAT, ("%s", warning_of_turn(tag).c_str()), (nullptr));
+  const bool is_square = GST_VIDEO_INFO_PAR_N(&session.info()) == GST_VIDEO_INFO_PAR_D(&session.info());
+  if (!is_square && state.common.is_news("aspect"))
+    GST_ELEMENT_WARNING(filter, STREAM, FORMAT, ("%s", warning_of_aspect(session.info()).c_str()), (nullptr));
 }
 
 GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer) {
   FilterState &state = *filter->state;
-  ObjectSettings settings = Properties::snapshot(filter);
-  state.run.stream_id.take_frame();
+  FilterSettings settings = state.common.take_settings();
   const Tick tick =
       state.clock.next(GST_BUFFER_PTS(buffer), GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT),
                        GST_BASE_TRANSFORM(filter)->segment.rate < 0);
@@ -451,13 +434,12 @@ GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffe
   const bool is_outside = !has_region(filter, session, settings);
   if (is_outside && !lets_nothing_pass) return GST_FLOW_OK;
   if (is_outside) settings.roi_x = settings.roi_y = settings.roi_width = settings.roi_height = 0;
-  const GrayRange range = state.gray_range.take(filter, {settings.gray16_min, settings.gray16_max});
-  settings.gray16_min = range.low, settings.gray16_max = range.high;
 
   const bool is_timed = state.latency.begin_frame(GST_BASE_TRANSFORM_SINK_PAD(filter));
   const GstClockTime begin = gst_util_get_timestamp();
-  const bool is_turned = state.shape.is_turned(GST_BASE_TRANSFORM_SINK_PAD(filter));
-  session.set_turned(is_turned);
+  if (!std::exchange(state.run.turn_is_known, true))
+    state.run.turning_tag = turning_tag_of(GST_BASE_TRANSFORM_SINK_PAD(filter));
+  session.set_turned(!state.run.turning_tag.empty());
   bool processed = true;
   const GstFlowReturn result = process(filter, session, buffer, settings, is_timed, &processed);
   // The warning of has_region() stands, although the whole frame was processed.
@@ -467,22 +449,22 @@ GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffe
   // If the GPU still works on the frame, this is only the time to enqueue the work.
   if (!session.left_pending()) {
     state.processing_time = time;
-    if (state.latency.take(time)) post_latency(filter);
+    if (state.latency.take(time, state.frame_duration)) post_latency(filter);
   }
-  if (session.lacks_threads()) tell_of_threads(filter);
-  tell_of_fields(filter, buffer);
-  if (session.depends_on_shape()) tell_of_shape(filter, buffer, is_turned);
-  log_frame(filter, session, buffer, time);
+  warn_of_frame(filter, session, buffer);
+  GST_LOG_OBJECT(filter, "frame at %" GST_TIME_FORMAT " in %s memory took %" G_GUINT64_FORMAT " us%s",
+                 GST_TIME_ARGS(GST_BUFFER_PTS(buffer)), context_of(buffer) != nullptr ? "CUDA" : "system",
+                 time / GST_USECOND, session.left_pending() ? " to enqueue" : "");
   if (settings.post_messages) post_message(filter, session, buffer);
   return GST_FLOW_OK;
 }
 
 GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
-  const std::shared_ptr<Session> session = filter->state->session.get();
+  const std::shared_ptr<Session> session = session_of(filter);
   if (!session) return GST_FLOW_FLUSHING;  // the element has opened its pads and not started yet
   if (!session->knows_caps()) return GST_FLOW_NOT_NEGOTIATED;
-  return protect(filter, GST_FLOW_ERROR, [&] { return take_frame(filter, *session, buffer); });
+  return protect(transform, kWork, GST_FLOW_ERROR, [&] { return take_frame(filter, *session, buffer); });
 }
 
 // --- events ---
@@ -503,13 +485,12 @@ void follow_event(GstCudaVisionFilter *filter, Session &session, GstEvent *event
     case GST_EVENT_SEGMENT:
       return state.clock.expect_jump();
     case GST_EVENT_STREAM_START:
-      if (!state.run.stream_id.changes(event)) return;
-      if (session.has_history() && state.run.stream_id.take_turns())
-        GST_ELEMENT_WARNING(filter, STREAM, FAILED, ("%s", StreamId::kTurns), (nullptr));
-      forget_frames(state, session);
-      return state.shape.begin_stream();
+      state.run.turn_is_known = false;
+      if (begins_another_stream(GST_BASE_TRANSFORM_SINK_PAD(filter), event)) forget_frames(state, session);
+      return;
     case GST_EVENT_TAG:
-      return state.shape.take_tags(event);
+      state.run.turn_is_known = false;
+      return;
     case GST_EVENT_EOS:
       if (const Status status = session.wait_for_pending(); !status.ok())
         post_error(filter, "A frame could not be processed", status, __LINE__);
@@ -525,11 +506,11 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START) state.stop.request(StopReason::flush);
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) state.stop.withdraw(StopReason::flush);
   const auto follow = [&] {
-    if (const std::shared_ptr<Session> session = state.session.get(); session)
+    if (const std::shared_ptr<Session> session = session_of(filter); session)
       follow_event(filter, *session, event);
     return true;
   };
-  if (GST_EVENT_IS_SERIALIZED(event) && !protect(filter, false, follow)) {
+  if (GST_EVENT_IS_SERIALIZED(event) && !protect(transform, kWork, false, follow)) {
     gst_event_unref(event);
     return FALSE;
   }
@@ -541,25 +522,27 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
 // frame would be late again.
 gboolean src_event(GstBaseTransform *transform, GstEvent *event) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
-  const auto *parent = GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class);
-  if (GST_EVENT_TYPE(event) != GST_EVENT_QOS) return parent->src_event(transform, event);
-  protect(filter, false, [&] {
-    const std::string text = filter->state->punctuality.take(
-        event, filter->state->processing_time, GST_CUDA_VISION_FILTER_GET_CLASS(filter)->faster);
-    if (!text.empty()) GST_ELEMENT_WARNING(filter, CORE, CLOCK, ("%s", text.c_str()), (nullptr));
-    return true;
-  });
-  GstQOSType type = GST_QOS_TYPE_UNDERFLOW;
+  FilterState &state = *filter->state;
+  GstQOSType type = GST_QOS_TYPE_THROTTLE;  // does not say that frames are late
   gdouble proportion = 1;
   GstClockTimeDiff lateness = 0;
   GstClockTime time = GST_CLOCK_TIME_NONE;
-  gst_event_parse_qos(event, &type, &proportion, &lateness, &time);
-  const gboolean taken = parent->src_event(transform, event);
-  if (type != GST_QOS_TYPE_THROTTLE && lateness > 0 && lateness < G_MAXINT64 / 4 &&
-      GST_CLOCK_TIME_IS_VALID(time))
+  if (GST_EVENT_TYPE(event) == GST_EVENT_QOS)
+    gst_event_parse_qos(event, &type, &proportion, &lateness, &time);
+  const gboolean taken =
+      GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->src_event(transform, event);
+  if (type == GST_QOS_TYPE_THROTTLE || !GST_CLOCK_TIME_IS_VALID(time)) return taken;
+  const GstClockTime duration = state.frame_duration;
+  if (lateness > 0 && lateness < G_MAXINT64 / 4)
     gst_base_transform_update_qos(transform, proportion,
-                                  2 * lateness + static_cast<GstClockTimeDiff>(filter->state->frame_duration),
-                                  time);
+                                  2 * lateness + static_cast<GstClockTimeDiff>(duration), time);
+  protect(transform, kWork, false, [&] {
+    if (!state.punctuality.is_hopeless(time, lateness, duration)) return false;
+    const std::string text = warning_of_lateness(lateness, state.processing_time,
+                                                 GST_CUDA_VISION_FILTER_GET_CLASS(filter)->faster);
+    GST_ELEMENT_WARNING(filter, CORE, CLOCK, ("%s", text.c_str()), (nullptr));
+    return true;
+  });
   return taken;
 }
 
@@ -571,21 +554,21 @@ gboolean propose_allocation(GstBaseTransform *transform, GstQuery *decided, GstQ
   const gboolean answered = GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)
                                 ->propose_allocation(transform, decided, query);
   keep_honoured_metas(query);
-  const std::shared_ptr<Session> session = GST_CUDA_VISION_FILTER(transform)->state->session.get();
+  const std::shared_ptr<Session> session = session_of(GST_CUDA_VISION_FILTER(transform));
   if (!session || session->backend() == Backend::cpu) return answered;
   const auto offer = [&] { return offer_memory(query, session->shared_context()); };
-  return protect(GST_CUDA_VISION_FILTER(transform), false, offer) || answered;
+  return protect(transform, kWork, false, offer) || answered;
 }
 
 gboolean query(GstBaseTransform *transform, GstPadDirection direction, GstQuery *query) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   FilterState &state = *filter->state;
   const auto answer = [&] {
-    const int device = Properties::snapshot(filter).cuda_device_id;
+    const int device = state.common.snapshot().cuda_device_id;
     return state.sharing.answer(GST_ELEMENT(filter), device, query);
   };
   if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && takes_cuda_memory(filter) &&
-      protect(filter, false, answer))
+      protect(transform, kWork, false, answer))
     return TRUE;
   if (!GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->query(transform, direction, query))
     return FALSE;
@@ -594,14 +577,12 @@ gboolean query(GstBaseTransform *transform, GstPadDirection direction, GstQuery 
 }
 
 void set_context(GstElement *element, GstContext *context) {
-  auto *filter = GST_CUDA_VISION_FILTER(element);
-  filter->state->sharing.take(element, context, Properties::snapshot(filter).cuda_device_id);
+  FilterState &state = *GST_CUDA_VISION_FILTER(element)->state;
+  state.sharing.take(element, context, state.common.snapshot().cuda_device_id);
   GST_ELEMENT_CLASS(gst_cuda_vision_filter_parent_class)->set_context(element, context);
 }
 
 // --- the class ---
-
-ObjectSettings *settings_of(GObject *object) { return &GST_CUDA_VISION_FILTER(object)->state->settings; }
 
 void finalize(GObject *object) {
   delete GST_CUDA_VISION_FILTER(object)->state;
@@ -613,7 +594,12 @@ void finalize(GObject *object) {
 static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass *klass) {
   gst_type_mark_as_plugin_api(GST_TYPE_CUDA_VISION_FILTER, static_cast<GstPluginAPIFlags>(0));
   G_OBJECT_CLASS(klass)->finalize = finalize;
-  install_filter_properties(G_OBJECT_CLASS(klass), settings_of);
+  PropertyTable<FilterSettings>::install(
+      G_OBJECT_CLASS(klass),
+      [](GObject *object) { return GST_CUDA_VISION_FILTER(object)->state->common.settings(); },
+      filter_properties(),
+      [](GObject *object) { GST_CUDA_VISION_FILTER(object)->state->common.note_change(); });
+  add_pads(GST_ELEMENT_CLASS(klass), template_caps(), template_caps());
   GST_ELEMENT_CLASS(klass)->set_context = GST_DEBUG_FUNCPTR(set_context);
   GST_ELEMENT_CLASS(klass)->change_state = GST_DEBUG_FUNCPTR(change_state);
   GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
@@ -631,19 +617,7 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass *klass) {
 }
 
 static void gst_cuda_vision_filter_init(GstCudaVisionFilter *filter) {
-  filter->state = new FilterState();
+  filter->state = new FilterState(GST_ELEMENT(filter));
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(filter), TRUE);  // late frames are skipped
   work_in_push_mode_only(GST_BASE_TRANSFORM(filter));
 }
-
-namespace cudavision {
-
-void add_video_pads(GstElementClass *klass) {
-  for (const auto &[name, direction] : {std::pair{"sink", GST_PAD_SINK}, std::pair{"src", GST_PAD_SRC}}) {
-    GstCaps *caps = template_caps();
-    gst_element_class_add_pad_template(klass, gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps));
-    gst_caps_unref(caps);
-  }
-}
-
-}  // namespace cudavision

@@ -7,7 +7,9 @@
 #include <gst/video/video.h>
 
 #include <memory>
+#include <new>
 
+#include "cuda/common/standard_arithmetic.h"
 #include "cuda/common/stop.h"
 #include "gst/base/element/operation.h"
 
@@ -35,10 +37,9 @@ struct GstCudaVisionFilterClass {
   // streaming thread with the device's context current. The operation uses the element's current settings.
   cudavision::Status (*make_operation)(GstCudaVisionFilter *filter, const cudavision::OperationSetup &setup,
                                        std::unique_ptr<cudavision::Operation> *operation);
-  // Returns an error if properties contradict each other; may be null. Called at start.
-  cudavision::Status (*check_settings)(GstCudaVisionFilter *filter);
-  // Reads the files that properties name; may be null. Called at start, after check_settings.
-  cudavision::Status (*load_files)(GstCudaVisionFilter *filter);
+  // Called at start. Returns an error if properties contradict each other, or if a file that they name cannot be used.
+  // what: the first part of the message, for properties; to be changed if a file is at fault.
+  cudavision::Status (*prepare)(GstCudaVisionFilter *filter, const char **what);
 };
 
 #define GST_TYPE_CUDA_VISION_FILTER (gst_cuda_vision_filter_get_type())
@@ -46,11 +47,28 @@ GType gst_cuda_vision_filter_get_type(void);
 
 namespace cudavision {
 
-// Adds the pad templates; call it in a subclass's class_init. Both pads accept video in system memory and, if
-// this build has CUDA, in CUDA memory.
-void add_video_pads(GstElementClass *klass);
+// For the class_init of an element: adds the pad templates. Takes the references to the caps.
+void add_pads(GstElementClass *klass, GstCaps *sink, GstCaps *source);
+
+// For the instance init of an element: it then never works in pull mode. If a downstream element could pull frames, it
+// would end the stream before this element is told to stop: stop() would run beside the work on a frame, because a
+// thread that pulls does not hold the stream lock, and a frame that waits, as for a reader of JSON, would wait forever.
+void work_in_push_mode_only(GstBaseTransform *element);
 
 // The flag that asks to give up the work on a frame. It is set while the element flushes or stops.
 const StopFlag &stop_flag_of(GstBaseTransform *filter);
+
+// Calls body() in a function that GStreamer calls, through which no exception may pass. If there is no memory, posts an
+// error and returns `failed`. what: the end of the error's text, "There is no memory for ...".
+template <typename Result, typename Body>
+Result protect(GstBaseTransform *element, const char *what, Result failed, const Body &body) {
+  const StandardArithmetic arithmetic;
+  try {
+    return body();
+  } catch (const std::bad_alloc &) {
+    GST_ELEMENT_ERROR(element, RESOURCE, NO_SPACE_LEFT, ("There is no memory for %s", what), (nullptr));
+    return failed;
+  }
+}
 
 }  // namespace cudavision

@@ -2,20 +2,37 @@
 // The properties common to all elements.
 #pragma once
 
+#include <vector>
+
+#include "cuda/luma/luma.h"
+#include "cuda/repack/repack.h"
 #include "gst/base/element/properties.h"
-#include "gst/base/element/session.h"
 
 namespace cudavision {
 
+enum class BackendChoice { automatic, cuda, cpu };
 enum class ActiveBackend { none, cuda, cpu };
 
-struct ObjectSettings : FilterSettings {  // protected by the object lock
+struct FilterSettings {
+  BackendChoice backend = BackendChoice::automatic;
   ActiveBackend active_backend = ActiveBackend::none;
+  int cuda_device_id = -1;
+  int n_threads = 0;
+  bool display = true;
+  bool post_messages = false;
+  int roi_x = 0, roi_y = 0, roi_width = 0, roi_height = 0;
+  int every_nth = 1;
+  int gray16_min = 0, gray16_max = GrayRange::kMost;
+  LumaRange luma_range = LumaRange::as_is;
+  guint64 max_memory = 0;  // bytes; 0: what the device or the machine has
+
+  friend bool operator==(const FilterSettings &, const FilterSettings &) = default;
 };
+inline Status validate(const FilterSettings &settings) {
+  return validate(GrayRange{settings.gray16_min, settings.gray16_max});
+}
 
-using FilterProperties = PropertyTable<ObjectSettings>;
-
-// Installs the properties. Call it once, in class_init.
-void install_filter_properties(GObjectClass *klass, FilterProperties::SettingsOf settings_of);
+// The table of these properties.
+std::vector<Property<FilterSettings>> filter_properties();
 
 }  // namespace cudavision

@@ -8,32 +8,15 @@
 #include <gst/video/video.h>
 
 #include <atomic>
-#include <new>
 #include <string>
-#include <utility>
 
 #include "cuda/common/image.h"
-#include "cuda/common/standard_arithmetic.h"
 #include "cuda/common/stop.h"
 #include "gst/base/element/element.h"
 #include "gst/base/element/properties.h"
-#include "gst/base/element/push_only.h"
 #include "gst/base/element/timing.h"
 
 namespace cudavision {
-
-// Calls body() in a function that GStreamer calls, through which no exception may pass. If there is no memory, posts an
-// error and returns `failed`. what: the end of the error's text, "There is no memory for ...".
-template <typename Result, typename Body>
-Result protect(GstBaseTransform *element, const char *what, Result failed, const Body &body) {
-  const StandardArithmetic arithmetic;
-  try {
-    return body();
-  } catch (const std::bad_alloc &) {
-    GST_ELEMENT_ERROR(element, RESOURCE, NO_SPACE_LEFT, ("There is no memory for %s", what), (nullptr));
-    return failed;
-  }
-}
 
 // What caps of any video format say about the frames: the size (0x0: unknown) and the duration (0: no frame rate).
 struct FramesOfCaps {
@@ -60,7 +43,6 @@ struct MetaState {
 
   S settings;     // protected by the object lock
   StopFlag stop;  // set while the element flushes or stops; changed with the object lock
-  StreamId stream_id;
   std::atomic<bool> started = false;
 };
 
@@ -116,13 +98,10 @@ class MetaElement {
     // Only flush-start may come while a frame is processed. The other events are serialised with the frames.
     if (type == GST_EVENT_FLUSH_START || type == GST_EVENT_FLUSH_STOP)
       set_stop(self, StopReason::flush, type == GST_EVENT_FLUSH_START);
-    if constexpr (requires { &E::restart; }) {
-      StreamId &stream_id = self->state->stream_id;
-      const bool is_start = type == GST_EVENT_STREAM_START;
-      if (type == GST_EVENT_FLUSH_STOP || (is_start && stream_id.changes(event))) E::restart(self);
-      if (is_start && stream_id.take_turns())
-        GST_ELEMENT_WARNING(self, STREAM, FAILED, ("%s", StreamId::kTurns), (nullptr));
-    }
+    if constexpr (requires { &E::restart; })
+      if (type == GST_EVENT_FLUSH_STOP ||
+          (type == GST_EVENT_STREAM_START && begins_another_stream(transform->sinkpad, event)))
+        E::restart(self);
     if constexpr (requires { &E::follow_segment; })
       if (type == GST_EVENT_SEGMENT) E::follow_segment(self, event);
     return parent_class_->sink_event(transform, event);
@@ -144,7 +123,10 @@ class MetaElement {
     GstElementClass *element = GST_ELEMENT_CLASS(klass);
     gst_element_class_set_static_metadata(element, E::kText.long_name, E::kText.category,
                                           E::kText.description, PACKAGE_AUTHOR);
-    add_pads(element);
+    const std::string video = "video/x-raw(ANY)";
+    std::string passed = video;
+    if constexpr (requires { E::kMoreCaps; }) passed = passed + ';' + E::kMoreCaps;
+    add_pads(element, gst_caps_from_string(video.c_str()), gst_caps_from_string(passed.c_str()));
     element->change_state = GST_DEBUG_FUNCPTR(change_state);
     auto *transform = GST_BASE_TRANSFORM_CLASS(klass);
     transform->start = GST_DEBUG_FUNCPTR(start);
@@ -155,20 +137,6 @@ class MetaElement {
     transform->prepare_output_buffer = GST_DEBUG_FUNCPTR(share_memory);
     transform->transform_ip = GST_DEBUG_FUNCPTR(transform_ip);
     if constexpr (requires { &E::extend; }) E::extend(transform);
-  }
-
-  static void add_pads(GstElementClass *klass) {
-    const std::string video = "video/x-raw(ANY)";
-    const auto add = [klass](const char *name, GstPadDirection direction, const std::string &text) {
-      GstCaps *caps = gst_caps_from_string(text.c_str());
-      gst_element_class_add_pad_template(klass, gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps));
-      gst_caps_unref(caps);
-    };
-    add("sink", GST_PAD_SINK, video);
-    if constexpr (requires { E::kMoreCaps; })
-      add("src", GST_PAD_SRC, video + ';' + E::kMoreCaps);
-    else
-      add("src", GST_PAD_SRC, video);
   }
 
   static void init_instance(GTypeInstance *instance, gpointer) {
@@ -235,10 +203,7 @@ class MetaElement {
   }
 
   static GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
-    return take(transform, [buffer](Instance *self) {
-      self->state->stream_id.take_frame();
-      return E::take_frame(self, buffer);
-    });
+    return take(transform, [buffer](Instance *self) { return E::take_frame(self, buffer); });
   }
 
   static inline GstBaseTransformClass *parent_class_;

@@ -81,8 +81,6 @@ class Operation {
   virtual bool depends_on_shape() const { return false; }
   // Called if the next frame does not follow the last one. Forgets all state of earlier frames.
   virtual void drop_history() {}
-  // Whether there is state of earlier frames, with the settings of the last frame.
-  virtual bool has_history() const { return false; }
   // Called before another operation replaces this one; returns what that may use if the format of the frames stays.
   // given_up: the work on a frame was given up, so the algorithms stopped in the middle of it.
   virtual std::unique_ptr<LearntState> take_learnt([[maybe_unused]] bool given_up) { return nullptr; }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -32,6 +33,7 @@ enum class Mutable : guint {
   playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING,  // from the next frame
   controllable = playing | GST_PARAM_CONTROLLABLE,  // also over time, by a GstController
   ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY,  // at the next start
+  never = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS,                             // it is read-only
 };
 inline GParamFlags flags_of(Mutable when) { return static_cast<GParamFlags>(when); }
 
@@ -155,28 +157,23 @@ Property<S> color_property(PropertyText text, ColorText S::*member, Mutable when
 // Holds the object lock while it exists (RAII): copying settings may throw.
 class ObjectLock {
  public:
-  explicit ObjectLock(gpointer object) : object_(object) { GST_OBJECT_LOCK(object_); }
-  ~ObjectLock() { GST_OBJECT_UNLOCK(object_); }
-  ObjectLock(const ObjectLock &) = delete;
-  ObjectLock &operator=(const ObjectLock &) = delete;
+  explicit ObjectLock(gpointer object)
+      : locker_(g_mutex_locker_new(GST_OBJECT_GET_LOCK(object)), g_mutex_locker_free) {}
 
  private:
-  gpointer object_;
+  std::unique_ptr<GMutexLocker, decltype(&g_mutex_locker_free)> locker_;
 };
 
 // Holds the lock of the stream while it exists (RAII). A stop needs it: another thread may still send a serialized
 // query, before which GStreamer sends the caps to the element again.
 class StreamLock {
  public:
-  explicit StreamLock(GstBaseTransform *element) : pad_(GST_BASE_TRANSFORM_SINK_PAD(element)) {
-    GST_PAD_STREAM_LOCK(pad_);
-  }
-  ~StreamLock() { GST_PAD_STREAM_UNLOCK(pad_); }
-  StreamLock(const StreamLock &) = delete;
-  StreamLock &operator=(const StreamLock &) = delete;
+  explicit StreamLock(GstBaseTransform *element)
+      : locker_(g_rec_mutex_locker_new(GST_PAD_GET_STREAM_LOCK(GST_BASE_TRANSFORM_SINK_PAD(element))),
+                g_rec_mutex_locker_free) {}
 
  private:
-  GstPad *pad_;
+  std::unique_ptr<GRecMutexLocker, decltype(&g_rec_mutex_locker_free)> locker_;
 };
 
 // The properties of one class. settings_of returns the settings struct of an instance.

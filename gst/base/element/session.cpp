@@ -57,12 +57,16 @@ bool is_cut(const FilterSettings &settings, Size frame) {
   return region.width < settings.roi_width || region.height < settings.roi_height;
 }
 
-bool depends_on_frame(const FilterSettings &settings, Size frame) {
-  return is_cut(settings, frame) || (settings.roi_width == 0 && settings.roi_x > 0) ||
-         (settings.roi_height == 0 && settings.roi_y > 0);
-}
-
 Session::~Session() { move_to(nullptr); }
+
+// Calls body() with the context current, and charges what it allocates to the element.
+template <typename Body>
+Status Session::guarded(const Body &body) {
+  const DeviceContext::Scope scope(context_.get());
+  CUDAVISION_TRY(scope.status());
+  const MemoryBudget::Scope budget(budget_);
+  return catch_bad_alloc(body);
+}
 
 void Session::drop_stage() {
   const DeviceContext::Scope scope(context_.get());
@@ -110,18 +114,9 @@ Status Session::wait() {
   return status;
 }
 
-// Keeps the host from running too far ahead of the GPU.
-Status Session::wait_for_oldest() {
-  CUevent_st *oldest = context_->oldest_pending();
-  if (oldest == nullptr) return {};
-  return wait_->wait(oldest, context_->stream());
-}
-
 Status Session::wait_for_pending() {
   if (!context_) return {};
-  const DeviceContext::Scope scope(context_.get());
-  CUDAVISION_TRY(scope.status());
-  return context_->wait_for_pending();
+  return guarded([this] { return context_->wait_for_pending(); });
 }
 
 Execution Session::execution() const {
@@ -129,22 +124,21 @@ Execution Session::execution() const {
 }
 
 Status Session::negotiate(const GstVideoInfo &info, bool in_cuda_memory, const FilterSettings &settings) {
-  const DeviceContext::Scope scope(context_.get());
-  CUDAVISION_TRY(scope.status());
-  const LumaRange luma_range = luma_range_of(info, wanted_luma_range_);
-  const bool same = same_frames(info, info_);
-  if (!same || in_cuda_memory != in_cuda_memory_ || luma_range != luma_range_) retire_stage(false);
-  if (!same && learnt_) {
-    learnt_->end();
-    learnt_.reset();
-  }
-  const MemoryBudget::Scope budget(budget_);
-  info_ = info;
-  in_cuda_memory_ = in_cuda_memory;
-  working_info_ = working_info(info);
-  layout_ = pixel_layout(working_info_);
-  luma_range_ = luma_range;
-  return catch_bad_alloc([&] { return fit_stage(settings); });
+  return guarded([&] {
+    const LumaRange luma_range = luma_range_of(info, settings.luma_range);
+    const bool same = same_frames(info, info_);
+    if (!same || in_cuda_memory != in_cuda_memory_ || luma_range != luma_range_) retire_stage(false);
+    if (!same && learnt_) {
+      learnt_->end();
+      learnt_.reset();
+    }
+    info_ = info;
+    in_cuda_memory_ = in_cuda_memory;
+    working_info_ = working_info(info);
+    layout_ = pixel_layout(working_info_);
+    luma_range_ = luma_range;
+    return fit_stage(settings);
+  });
 }
 
 // Everything that an element allocates for its frames is charged to one budget. Without max-memory, its limit is the
@@ -163,15 +157,12 @@ Status Session::set_budget(const FilterSettings &settings) {
 
 Status Session::prepare(const FilterSettings &settings) {
   if (keep_stage(settings)) return {};
-  const DeviceContext::Scope scope(context_.get());
-  CUDAVISION_TRY(scope.status());
-  const MemoryBudget::Scope budget(budget_);
-  return catch_bad_alloc([&] { return fit_stage(settings); });
+  return guarded([&] { return fit_stage(settings); });
 }
 
 // Sets the number of threads for the next frame and moves the stage to its region. Returns true if that is enough.
 bool Session::keep_stage(const FilterSettings &settings) {
-  const Region region = region_of(settings, size_of(info_));
+  const Region region = region_of(settings, frame_size());
   // To count the cores is to read a file of the kernel, which would take as long as the work on a small frame.
   if (!context_ && settings.n_threads != wanted_threads_) {
     wanted_threads_ = settings.n_threads;
@@ -187,7 +178,7 @@ bool Session::keep_stage(const FilterSettings &settings) {
 Status Session::fit_stage(const FilterSettings &settings) {
   CUDAVISION_TRY(set_budget(settings));
   if (keep_stage(settings)) return {};
-  const Region region = region_of(settings, size_of(info_));
+  const Region region = region_of(settings, frame_size());
   const Size size{region.width, region.height};
   retire_stage(false);
   if (size.width == 0 || size.height == 0) return {};
@@ -204,49 +195,42 @@ Status Session::make_stage(const FilterSettings &settings) {
   // First, because it fails if the region is too small, possibly for frame after frame: then nothing else is allocated.
   CUDAVISION_TRY(make_operation_(
       {execution(), context_, &working_info_, stage_->size, settings.display, &learnt_}, &stage_->operation));
-  if (!in_cuda_memory_) CUDAVISION_TRY(stage_frames());
+  if (!in_cuda_memory_) CUDAVISION_TRY(make_staged_frame(execution(), planes_shape(info_), &stage_->staged));
   if (is_repacked(GST_VIDEO_INFO_FORMAT(&info_))) CUDAVISION_TRY(allocate_working_planes());
   return needs_luma_image(layout_, luma_range_) ? stage_->luma.allocate(execution(), stage_->size) : Status();
 }
 
-Status Session::stage_frames() {
-  return make_staged_frame(execution(), planes_shape(info_), &stage_->staged);
-}
-
 Status Session::allocate_working_planes() {
-  const Planes shape = planes_shape(working_info_);
-  for (int i = 0; i < shape.count; ++i)
-    CUDAVISION_TRY(stage_->working[i].allocate(execution(), {shape.plane[i].row_bytes, shape.plane[i].rows}));
-  return {};
-}
-
-Planes Session::working_planes() {
-  Planes planes = planes_shape(working_info_);
-  for (int i = 0; i < planes.count; ++i) {
+  Planes &copy = stage_->copy = planes_shape(working_info_);
+  for (int i = 0; i < copy.count; ++i) {
+    Planes::Plane &plane = copy.plane[i];
+    CUDAVISION_TRY(stage_->working[i].allocate(execution(), {plane.row_bytes, plane.rows}));
     const ImageView<std::uint8_t> view = stage_->working[i].view();
-    planes.plane[i].data = view.data;
-    planes.plane[i].pitch_bytes = view.pitch_bytes;
+    plane.data = view.data;
+    plane.pitch_bytes = view.pitch_bytes;
   }
-  return planes;
+  return {};
 }
 
 Status Session::process(MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings,
                         bool is_timed) {
-  const DeviceContext::Scope scope(context_.get());
-  CUDAVISION_TRY(scope.status());
-  const MemoryBudget::Scope budget(budget_);
-  const Status status = catch_bad_alloc([&] { return process_frame(frame, buffer, settings, is_timed); });
-  if (!status.ok()) give_up(status);
-  return status;
+  return guarded([&] {
+    const Status status = catch_bad_alloc([&] { return process_frame(frame, buffer, settings, is_timed); });
+    if (!status.ok()) give_up(status);
+    return status;
+  });
 }
 
 Status Session::process_frame(MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings,
                               bool is_timed) {
-  if (!frame.on_device() && !stage_->staged) CUDAVISION_TRY(stage_frames());
+  if (!frame.on_device() && !stage_->staged)
+    CUDAVISION_TRY(make_staged_frame(execution(), planes_shape(info_), &stage_->staged));
   Job job{};
   const bool leaves_pending = frame.order().can_stay_pending() && !settings.post_messages && !is_timed &&
                               working_->gate().few_elements_work();
-  if (leaves_pending) CUDAVISION_TRY(wait_for_oldest());
+  // Keeps the host from running too far ahead of the GPU.
+  CUevent_st *oldest = leaves_pending ? context_->oldest_pending() : nullptr;
+  if (oldest != nullptr) CUDAVISION_TRY(wait_->wait(oldest, context_->stream()));
   CUDAVISION_TRY(frame.order().begin());
   const Status worked = work(frame, buffer, settings, &job);
   left_pending_ = worked.ok() && leaves_pending && !stage_->operation->host_reads_result() &&
@@ -272,25 +256,19 @@ Status Session::work(MappedFrame &mapped, GstBuffer *buffer, const FilterSetting
     CUDAVISION_TRY(stage.staged->upload(mapped.planes(), luma_alone ? 1 : planes.count, &planes));
   std::optional<LaunchTurn> turn;  // set on the CUDA backend
   if (working_) turn.emplace(working_->gate());
-  path_ = {backend(),
-           context_of(buffer) != nullptr,
-           mapped.on_device(),
-           luma_alone,
-           is_repacked(GST_VIDEO_INFO_FORMAT(&info_)),
-           draw};
-  RepackedFrame repacked;  // set only for a repacked format
-  if (path_.repacked) {
-    const Planes copy = working_planes();
-    repacked = repacked_frame(info_, planes, copy, {settings.gray16_min, settings.gray16_max});
+  const bool is_copy = is_repacked(GST_VIDEO_INFO_FORMAT(&info_));
+  RepackedFrame repacked;  // set only for a copy
+  if (is_copy) {
+    repacked = repacked_frame(info_, planes, stage.copy, {settings.gray16_min, settings.gray16_max});
     CUDAVISION_TRY(repack_frame(where, repacked, luma_alone ? 1 : repacked.count));
-    planes = copy;
+    planes = stage.copy;
   }
-  const Frame frame = make_frame(layout_, size_of(info_), planes);
+  const Frame frame = make_frame(layout_, frame_size(), planes);
   const bool extracts_luma = (luma && needs_luma_image(layout_, luma_range_)) ||
                              (reads == Reads::channels && luma_range_ == LumaRange::full);
-  const Input input = path_.repacked || extracts_luma ? Input::in_stream_order : mapped.order().input();
-  *job = {where, &working_info_,         frame,  stage.region,   is_cut(settings, size_of(info_)), {}, input,
-          draw,  settings.post_messages, buffer, path_.repacked, is_turned_ && depends_on_shape()};
+  const Input input = is_copy || extracts_luma ? Input::in_stream_order : mapped.order().input();
+  *job = {where, &working_info_,         frame,  stage.region, is_cut(settings, frame_size()),  {}, input,
+          draw,  settings.post_messages, buffer, is_copy,      is_turned_ && depends_on_shape()};
   if (extracts_luma) {
     CUDAVISION_TRY(extract_luma(where, luma_of_region(frame, stage.region), stage.luma.view(), luma_range_));
     job->luma = stage.luma.view();

@@ -7,7 +7,6 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include "cuda/common/launch_gate.h"
@@ -15,55 +14,28 @@
 #include "cuda/common/owned_memory.h"
 #include "cuda/common/staged_frame.h"
 #include "cuda/common/stop.h"
-#include "cuda/luma/luma.h"
-#include "cuda/repack/repack.h"
 #include "gst/base/device/device_context.h"
 #include "gst/base/device/stream_wait.h"
+#include "gst/base/element/filter_properties.h"
 #include "gst/base/element/operation.h"
-#include "gst/base/frame/frame_path.h"
 #include "gst/base/frame/mapped_frame.h"
 
 namespace cudavision {
-
-enum class BackendChoice { automatic, cuda, cpu };
-
-// The properties common to all elements.
-struct FilterSettings {
-  BackendChoice backend = BackendChoice::automatic;
-  int cuda_device_id = -1;
-  int n_threads = 0;
-  bool display = true;
-  bool post_messages = false;
-  int roi_x = 0, roi_y = 0, roi_width = 0, roi_height = 0;
-  int every_nth = 1;
-  int gray16_min = 0, gray16_max = GrayRange::kMost;
-  LumaRange luma_range = LumaRange::as_is;
-  guint64 max_memory = 0;  // bytes; 0: what the device or the machine has
-};
 
 // The region of interest within a frame; empty if it lies outside.
 Region region_of(const FilterSettings &settings, Size frame);
 // Whether the right or bottom edge of the frame cuts off a part of the region of interest.
 bool is_cut(const FilterSettings &settings, Size frame);
-// Whether an edge of the frame ends the region of interest: it is cut off, or roi-x is set but not roi-width, or roi-y
-// but not roi-height.
-bool depends_on_frame(const FilterSettings &settings, Size frame);
-inline bool is_whole(Region region, Size frame) {
-  return region.width == frame.width && region.height == frame.height;
-}
 
 class Session {
  public:
   using MakeOperation = std::function<Status(const OperationSetup &, std::unique_ptr<Operation> *)>;
 
   // context: null for the CPU backend. stop: asks that the work on a frame is given up; outlives the session.
-  // luma_range: the property of that name.
-  Session(std::shared_ptr<DeviceContext> context, MakeOperation make_operation, const StopFlag *stop,
-          LumaRange luma_range)
+  Session(std::shared_ptr<DeviceContext> context, MakeOperation make_operation, const StopFlag *stop)
       : context_(std::move(context)),
         make_operation_(std::move(make_operation)),
         stop_(stop),
-        wanted_luma_range_(luma_range),
         workers_(1, stop) {
     count_element();
   }
@@ -79,6 +51,8 @@ class Session {
   // from earlier frames is kept if format and size stay the same. in_cuda_memory: true if the caps ask for CUDA memory.
   Status negotiate(const GstVideoInfo &info, bool in_cuda_memory, const FilterSettings &settings);
   bool knows_caps() const { return info_.finfo != nullptr; }
+  const GstVideoInfo &info() const { return info_; }
+  Size frame_size() const { return {GST_VIDEO_INFO_WIDTH(&info_), GST_VIDEO_INFO_HEIGHT(&info_)}; }
   // Allocates what the region of the next frame needs, if its size has changed. Call it before process(). Fails with
   // too_small if the region is too small.
   Status prepare(const FilterSettings &settings);
@@ -89,8 +63,6 @@ class Session {
   Status process(MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings, bool is_timed);
   // Tells whether the next frames are to be turned when they are shown (ShownShape).
   void set_turned(bool is_turned) { is_turned_ = is_turned; }
-  // How the last frame was processed.
-  const FramePath &path() const { return path_; }
   // Whether the system has refused some of the threads of the CPU backend.
   bool lacks_threads() const { return !context_ && workers_.lacks_threads(); }
   // Whether the last frame went downstream before the GPU had finished with it.
@@ -99,25 +71,22 @@ class Session {
   void describe(GstStructure *message) { stage_->operation->describe(message); }
   bool depends_on_shape() const { return stage_->operation->depends_on_shape(); }
   void drop_history();
-  // Whether results depend on earlier frames.
-  bool has_history() const { return stage_ && stage_->operation->has_history(); }
   // Called when the element stops, after the last frame.
   void end();
   // Waits until the GPU has finished all frames that were passed on before. Returns errors of their kernels.
   Status wait_for_pending();
 
  private:
+  template <typename Body>
+  Status guarded(const Body &body);
   bool keep_stage(const FilterSettings &settings);
   Status fit_stage(const FilterSettings &settings);
   Status make_stage(const FilterSettings &settings);
   Status set_budget(const FilterSettings &settings);
   Status process_frame(MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings, bool is_timed);
   Status wait();
-  Status wait_for_oldest();
   Status work(MappedFrame &mapped, GstBuffer *buffer, const FilterSettings &settings, Job *job);
-  Status stage_frames();
   Status allocate_working_planes();
-  Planes working_planes();
   void count_element();
   void drop_stage();
   // Destroys the stage. Keeps what its operation has learnt (Operation::take_learnt) for the next operation.
@@ -131,7 +100,6 @@ class Session {
   std::unique_ptr<StreamWait> wait_;        // null until the first frame, and on the CPU backend
   MakeOperation make_operation_;
   const StopFlag *stop_;
-  const LumaRange wanted_luma_range_;
   Workers workers_;         // one thread on the CUDA backend
   int wanted_threads_ = 1;  // n-threads, for which workers_ was set
   std::shared_ptr<MemoryBudget> budget_ = std::make_shared<MemoryBudget>();
@@ -142,7 +110,6 @@ class Session {
   bool in_cuda_memory_ = false;
   PixelLayout layout_;
   LumaRange luma_range_ = LumaRange::as_is;  // of these caps: `full` only if their luma is to be expanded
-  FramePath path_;
   bool left_pending_ = false, is_turned_ = false;
 
   // Made for one size of the region. Destroyed before the context, with the context current.
@@ -150,32 +117,13 @@ class Session {
     Region region;
     Size size;                            // of the region
     std::unique_ptr<StagedFrame> staged;  // for frames that do not lie in the backend's memory
-    OwnedImage working[Planes::kMost];    // the planes of the copy of a repacked format
+    OwnedImage working[Planes::kMost];    // the memory of `copy`
+    Planes copy;                          // of a frame of a repacked format
     OwnedImage luma;                      // of the region, if the luma cannot be read in the frame
     std::unique_ptr<Operation> operation;
   };
   std::optional<Stage> stage_;
   std::unique_ptr<LearntState> learnt_;  // what the last operation has learnt, until the next one takes it
-};
-
-// The session of an element. Queries and events come from any thread at any time, also while the element starts or
-// stops: each gets a reference to the session, or null. The stream lock could not protect the session, because an event
-// that is blocked in a sink holds that lock.
-class SharedSession {
- public:
-  // Null between stop and start.
-  std::shared_ptr<Session> get() const {
-    const std::lock_guard lock(mutex_);
-    return session_;
-  }
-  void set(std::shared_ptr<Session> session) {
-    const std::lock_guard lock(mutex_);
-    session_.swap(session);
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::shared_ptr<Session> session_;
 };
 
 }  // namespace cudavision

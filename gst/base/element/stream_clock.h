@@ -33,23 +33,12 @@ struct Tick {
 // The most steps that are predicted for one frame, which bounds the time that the frame takes.
 inline constexpr int kMostSteps = 1000;
 
-// Learns the distance of frames from their timestamps, and tells frames that follow one another from jumps in time.
-//
-// A frame follows the last one if its timestamp is later (in reverse playback: earlier) by less than an hour, and by at
-// most two seconds or five times the longest of the last 15 distances, whichever is more; the first distance need only
-// be below an hour. A frame without a timestamp follows, and counts as a frame duration, which the next timestamp
-// corrects. So does a timestamp that is repeated, or back by at most four frame durations, as where frames have changed
-// places. Any other frame is stray, and counts as a frame duration, too. Unless the next one returns to the frame
-// before the stray one, time has jumped, and a distance below an hour is learnt: at a new rate, only the first frame is
-// stray. If the next one does not follow the stray one either, time jumps again.
-//
-// No frame is stray where a jump is announced: at a discontinuity, at the first frame of a segment and where the
-// direction of playback changes. Time then jumps at once, unless the timestamp follows and is neither missing, repeated
-// nor back. Where the direction changes, it always jumps.
-//
-// The frame duration is that of the caps, unless the last distances contradict it: caps often hold a rate that a camera
-// does not keep, such as 90000 frames a second. Then, and if the caps have no rate, it is the median of the last
-// distances. At the frame rates that occur, no decision depends on the nanoseconds by which timestamps jitter.
+// Learns the distance of frames from their timestamps, and tells frames that follow one another from jumps in time, by
+// the rules of the section "Time" of gst/docs/common.md. A frame without a timestamp of its own (missing, repeated, or
+// back by a little) counts as a frame duration, which the next timestamp corrects; so do a stray frame and a jump. A
+// frame is only stray where no jump is announced: at a discontinuity, at the first frame of a segment and where the
+// direction of playback changes, a frame that does not follow, or has no later timestamp, is a jump at once. At the
+// frame rates that occur, no decision depends on the nanoseconds by which timestamps jitter.
 class StreamClock {
  public:
   // Call it for new caps. duration: of a frame, by the caps; 0 if they have no rate.

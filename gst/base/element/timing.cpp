@@ -3,6 +3,7 @@
 #include "gst/base/element/timing.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "cuda/common/number_text.h"
@@ -29,59 +30,92 @@ GstClockTime to_running_time(const GstSegment &segment, GstClockTime pts) {
   return converted(gst_segment_to_running_time, segment, pts);
 }
 
-bool StreamId::changes(GstEvent *event) {
-  const gchar *parsed = nullptr;
-  gst_event_parse_stream_start(event, &parsed);
-  if (g_strcmp0(id_.get(), parsed) == 0) return false;
-  const bool comes_back = before_ && g_strcmp0(before_.get(), parsed) == 0;
-  turns_ = comes_back && frames_ < kFewFrames ? turns_ + 1 : 0;
-  frames_ = 0;
-  before_ = std::move(id_);
-  id_.reset(g_strdup(parsed));
-  return true;
+bool begins_another_stream(GstPad *sink, GstEvent *stream_start) {
+  const gchar *id = nullptr;
+  gst_event_parse_stream_start(stream_start, &id);
+  g_autofree gchar *before = gst_pad_get_stream_id(sink);
+  return g_strcmp0(id, before) != 0;
 }
 
-bool StreamId::take_turns() { return turns_ >= kManyTurns && !std::exchange(told_, true); }
+// --- PromisedLatency ---
 
-void Punctuality::restart(GstClockTime frame_duration) {
+void PromisedLatency::restart() {
+  live_ = false;
+  promised_ = hold_time_ = 0;
+  times_ = {};
+  taken_ = frames_ = 0;
+}
+
+// An element that is put into a playing pipeline has not seen a latency query: it asks the elements before it.
+bool PromisedLatency::begin_frame(GstPad *sink) {
+  if (frames_ == 0) {
+    g_autoptr(GstQuery) query = gst_query_new_latency();
+    gboolean live = FALSE;
+    if (gst_pad_peer_query(sink, query)) gst_query_parse_latency(query, &live, nullptr, nullptr);
+    live_ = live != FALSE;
+  }
+  const bool is_chosen = taken_ < times_.size() || frames_ % kFrames == 0;
+  ++frames_;
+  return live_ && is_chosen;
+}
+
+// Follows the second longest of the last processing times. The longest does not count: it may be that of the first
+// frame after a start, or of a frame during which the thread was interrupted. Promises a quarter more, because some
+// frames take longer than most. An element that takes longer than a frame lasts gets frames that have waited for it in
+// a queue, for up to a frame duration. Nobody has asked for the hold time of an element in a pipeline that plays.
+bool PromisedLatency::take(GstClockTime processing_time, GstClockTime frame_duration) {
+  constexpr GstClockTime kLeast = GST_MSECOND, kMost = 10 * GST_SECOND;  // that are promised
+  const bool is_first = taken_ == 0;
+  times_[taken_++ % times_.size()] = processing_time;
+  auto sorted = times_;
+  std::nth_element(sorted.begin(), sorted.begin() + 1, sorted.end(), std::greater<>());
+  const GstClockTime time = sorted[1];
+  GstClockTime wanted = time + time / 4;
+  if (frame_duration > 0 && wanted >= frame_duration) wanted += frame_duration;
+  wanted = std::min(wanted, kMost);
+  const bool rises = time >= kLeast && wanted > promised_ + promised_ / 16;
+  if (rises) promised_ = wanted;
+  return live_ && (rises || (is_first && hold_time_ > 0));
+}
+
+void PromisedLatency::add_to(GstQuery *latency) {
+  gboolean live = FALSE;
+  GstClockTime least = 0, most = GST_CLOCK_TIME_NONE;
+  gst_query_parse_latency(latency, &live, &least, &most);
+  live_ = live != FALSE;
+  const GstClockTime own = promised_ + hold_time_;
+  gst_query_set_latency(latency, live, least + own, GST_CLOCK_TIME_IS_VALID(most) ? most + own : most);
+}
+
+// --- Punctuality ---
+
+void Punctuality::restart() {
   const std::lock_guard lock(mutex_);
-  frame_duration_ = frame_duration;
   late_since_ = GST_CLOCK_TIME_NONE;
   told_ = false;
 }
 
-std::optional<GstClockTimeDiff> Punctuality::too_late(GstEvent *qos) {
-  GstQOSType type = GST_QOS_TYPE_UNDERFLOW;
-  GstClockTimeDiff lateness = 0;
-  GstClockTime time = GST_CLOCK_TIME_NONE;
-  gst_event_parse_qos(qos, &type, nullptr, &lateness, &time);
-  // A sink with throttle-time asks for fewer frames; it does not say that they are late.
-  if (type == GST_QOS_TYPE_THROTTLE || !GST_CLOCK_TIME_IS_VALID(time)) return std::nullopt;
+bool Punctuality::is_hopeless(GstClockTime time, GstClockTimeDiff lateness, GstClockTime frame_duration) {
   const std::lock_guard lock(mutex_);
-  if (lateness <= static_cast<GstClockTimeDiff>(std::max(frame_duration_, kLeastLateness))) {
+  if (lateness <= static_cast<GstClockTimeDiff>(std::max(frame_duration, kLeastLateness))) {
     late_since_ = GST_CLOCK_TIME_NONE;
     told_ = false;
   } else if (!GST_CLOCK_TIME_IS_VALID(late_since_) || time < late_since_) {  // time is smaller after a seek
     late_since_ = time;
-  } else if (time - late_since_ > kPatience && !told_) {
-    told_ = true;
-    return lateness;
   }
-  return std::nullopt;
+  const bool is_long = GST_CLOCK_TIME_IS_VALID(late_since_) && time - late_since_ > kPatience;
+  return is_long && !std::exchange(told_, true);
 }
 
-std::string Punctuality::take(GstEvent *qos, GstClockTime processing_time, const char *faster) {
-  const std::optional<GstClockTimeDiff> lateness = too_late(qos);
-  if (!lateness) return {};
-  const auto seconds = [](GstClockTime time, int decimals) {
-    return text_of(static_cast<double>(time) / GST_SECOND, decimals, std::chars_format::fixed);
+std::string warning_of_lateness(GstClockTimeDiff lateness, GstClockTime processing_time, const char *faster) {
+  const auto seconds = [](double time, int decimals) {
+    return text_of(time / GST_SECOND, decimals, std::chars_format::fixed);
   };
-  return "Every frame of the last " + std::to_string(kPatience / GST_SECOND) +
-         " s was late, the last one by " + seconds(static_cast<GstClockTime>(*lateness), 2) +
-         " s; this element takes " + seconds(processing_time, 4) +
+  return "Every frame of the last " + std::to_string(Punctuality::kPatience / GST_SECOND) +
+         " s was late, the last one by " + seconds(static_cast<double>(lateness), 2) +
+         " s; this element takes " + seconds(static_cast<double>(processing_time), 4) +
          " s for a frame. In live video, put \"queue leaky=downstream max-size-buffers=1\" before it and "
-         "\"queue\" "
-         "behind it. It takes less " +
+         "\"queue\" behind it. It takes less " +
          (faster != nullptr ? std::string("with ") + faster + ", " : "") +
          "for smaller frames, a region of interest or a greater every-nth";
 }

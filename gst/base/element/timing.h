@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The times of a stream: conversions of timestamps, streams that take turns, and frames that reach the sink late.
+// The times of a stream: conversions of timestamps, the latency that an element promises, and frames that reach the
+// sink late.
 #pragma once
 
 #include <gst/gst.h>
 
-#include <algorithm>
-#include <memory>
+#include <array>
+#include <atomic>
+#include <cstddef>
 #include <mutex>
-#include <optional>
 #include <string>
 
 namespace cudavision {
@@ -22,30 +23,36 @@ inline GstClockTime frame_duration(gint rate_n, gint rate_d) {
 GstClockTime to_stream_time(const GstSegment &segment, GstClockTime pts);
 GstClockTime to_running_time(const GstSegment &segment, GstClockTime pts);
 
-// Notices when another video begins on a pad, as it does behind concat and input-selector.
-class StreamId {
- public:
-  // The warning for the user when take_turns() returns true.
-  static constexpr char kTurns[] =
-      "Frames of several streams take turns, as behind a funnel: all that is known of earlier frames is lost "
-      "at each turn. Put one such element into each stream, before they come together";
+// Whether a stream-start event that has arrived at this pad begins another stream than that of the frames before, as
+// behind concat and input-selector. To be asked while the event is handled: then the pad still keeps the event before.
+bool begins_another_stream(GstPad *sink, GstEvent *stream_start);
 
-  // Takes a stream-start event. Returns false if the same stream goes on.
-  bool changes(GstEvent *event);
-  // Call it with every frame.
-  void take_frame() { ++frames_; }
-  // Returns true once, after two streams have alternated kManyTurns times with fewer than kFewFrames frames each time.
-  bool take_turns();
+// The latency that an element promises in a live pipeline: its share of the answer to a latency query. A sink shows
+// frames later by the sum of all shares, and regards only those as late that arrive after that. The promise follows the
+// time that frames take, and only rises between start and stop: each change makes the sinks wait for another time.
+class PromisedLatency {
+ public:
+  // Called when the element starts, before the first frame.
+  void restart();
+  // Called before the work on a frame that has arrived at `sink`. Returns true if the host must wait for the GPU's work
+  // on this frame, because its time is wanted: in a live pipeline for the first frames, then for one of kFrames.
+  bool begin_frame(GstPad *sink);
+  // Takes the time from the arrival of a frame until all work on it was finished. frame_duration: by the caps, or 0.
+  // Returns true if the caller must post a latency message: the promise rises in a live pipeline. Called by the
+  // streaming thread.
+  bool take(GstClockTime processing_time, GstClockTime frame_duration);
+  // Sets the time for which the element holds frames back, which is promised in addition. Returns true like take().
+  bool hold(GstClockTime time) { return hold_time_.exchange(time) != time && live_; }
+  // Adds the promise to a latency query that the elements before have answered. Called from any thread.
+  void add_to(GstQuery *latency);
 
  private:
-  static constexpr guint64 kFewFrames = 25;
-  static constexpr int kManyTurns = 8;
-  using Text = std::unique_ptr<gchar, decltype(&g_free)>;  // memory of GLib: g_strdup() never throws
+  static constexpr std::size_t kFrames = 32;
 
-  Text id_{nullptr, g_free}, before_{nullptr, g_free};  // the ids of this stream and of the previous one
-  guint64 frames_ = 0;                                  // of this stream since it began or came back
-  int turns_ = 0;  // successive changes back to the previous stream, each after fewer than kFewFrames frames
-  bool told_ = false;  // take_turns() has returned true
+  std::atomic<bool> live_ = false;
+  std::atomic<GstClockTime> promised_ = 0, hold_time_ = 0;
+  std::array<GstClockTime, 8> times_{};  // the processing times of the last frames, in a ring
+  std::size_t taken_ = 0, frames_ = 0;   // how often take() and begin_frame() were called
 };
 
 // Finds out from the sink's QoS events that a pipeline does not keep up. Thread-safe.
@@ -53,22 +60,21 @@ class Punctuality {
  public:
   static constexpr GstClockTime kPatience = 5 * GST_SECOND, kLeastLateness = 20 * GST_MSECOND;
 
-  // frame_duration: by the caps, or 0 if their frame rate is variable.
-  void restart(GstClockTime frame_duration);
-  // Takes a QoS event, which may come from any thread. Returns a warning for the user, once for every series of frames
-  // that lasts more than kPatience and in which each is late by more than the frame duration and kLeastLateness;
-  // otherwise an empty string. The base class skips late frames. A frame that is worked on and still arrives too late,
-  // again and again, is worth a warning: the pipeline asks for more than the machine can do. processing_time: of the
-  // element for a frame. faster: ElementText::faster (element.h).
-  std::string take(GstEvent *qos, GstClockTime processing_time, const char *faster);
+  // Takes the running time of a frame and by how much it was late at the sink. Returns true once for every series of
+  // frames that lasts more than kPatience and in which each is late by more than its duration and kLeastLateness. The
+  // base class skips late frames. A frame that is worked on and still arrives too late, again and again, is worth a
+  // warning: the pipeline asks for more than the machine can do.
+  bool is_hopeless(GstClockTime time, GstClockTimeDiff lateness, GstClockTime frame_duration);
+  void restart();
 
  private:
-  std::optional<GstClockTimeDiff> too_late(GstEvent *qos);
-
   std::mutex mutex_;
-  GstClockTime frame_duration_ = 0;
   GstClockTime late_since_ = GST_CLOCK_TIME_NONE;  // the running time of the first frame of the series
-  bool told_ = false;                              // take() has reported this series
+  bool told_ = false;                              // is_hopeless() has returned true for this series
 };
+
+// The warning of a pipeline that does not keep up. lateness: of the last frame. processing_time: of the element for a
+// frame. faster: ElementText::faster (element.h).
+std::string warning_of_lateness(GstClockTimeDiff lateness, GstClockTime processing_time, const char *faster);
 
 }  // namespace cudavision

@@ -15,33 +15,25 @@ struct PadUnref {
 };
 using OwnedPad = std::unique_ptr<GstPad, PadUnref>;
 
-// The orientation tag of a list; empty if there is no valid one. is_upright: set to whether it asks for no rotation.
-std::string orientation_in(GstTagList *tags, bool *is_upright) {
-  GstVideoOrientationMethod method;
-  const gchar *tag = nullptr;
-  if (!gst_video_orientation_from_tag(tags, &method) ||
-      !gst_tag_list_peek_string_index(tags, GST_TAG_IMAGE_ORIENTATION, 0, &tag))
-    return {};
-  *is_upright = method == GST_VIDEO_ORIENTATION_IDENTITY;
-  return tag;
+// The orientation of the frames that this pad receives: the tag of the stream, or else that of the file; empty if there
+// is no valid one. The pad keeps the last tags of each.
+std::string orientation_of(GstPad *sink) {
+  std::string orientation;
+  for (guint i = 0;; ++i) {
+    g_autoptr(GstEvent) event = gst_pad_get_sticky_event(sink, GST_EVENT_TAG, i);
+    if (event == nullptr) return orientation;
+    GstTagList *tags = nullptr;
+    gst_event_parse_tag(event, &tags);
+    GstVideoOrientationMethod method;
+    const gchar *tag = nullptr;
+    if (gst_video_orientation_from_tag(tags, &method) &&
+        gst_tag_list_peek_string_index(tags, GST_TAG_IMAGE_ORIENTATION, 0, &tag) &&
+        (orientation.empty() || gst_tag_list_get_scope(tags) == GST_TAG_SCOPE_STREAM))
+      orientation = tag;
+  }
 }
 
-// Whether a tag that has arrived at this pad says that the frames are to be rotated or mirrored.
-bool has_turning_tag(GstPad *sink) {
-  bool found = false;
-  gst_pad_sticky_events_foreach(
-      sink,
-      [](GstPad *, GstEvent **event, gpointer data) -> gboolean {
-        GstTagList *tags = nullptr;
-        bool is_upright = true;
-        if (GST_EVENT_TYPE(*event) == GST_EVENT_TAG) gst_event_parse_tag(*event, &tags);
-        if (tags != nullptr && !orientation_in(tags, &is_upright).empty() && !is_upright)
-          *static_cast<bool *>(data) = true;
-        return TRUE;
-      },
-      &found);
-  return found;
-}
+bool turns(const std::string &orientation) { return !orientation.empty() && orientation != "rotate-0"; }
 
 // The source pad that sends frames to this sink pad: that of an element, also if it is linked through bins; or null.
 OwnedPad source_of(OwnedPad sink) {
@@ -80,40 +72,29 @@ bool are_turned_before(GstPad *sink) {
     if (element != nullptr && GST_IS_VIDEO_DIRECTION(element))
       g_object_get(element, "video-direction", &direction, nullptr);
     g_clear_object(&element);
-    if (direction != GST_VIDEO_ORIENTATION_IDENTITY && has_turning_tag(pad.get())) return true;
+    if (direction != GST_VIDEO_ORIENTATION_IDENTITY && turns(orientation_of(pad.get()))) return true;
   }
   return false;
 }
 
 }  // namespace
 
-void ShownShape::begin_stream() { of_stream_ = of_file_ = {}; }
-
-void ShownShape::take_tags(GstEvent *event) {
-  GstTagList *tags = nullptr;
-  gst_event_parse_tag(event, &tags);
-  Orientation found;
-  found.tag = orientation_in(tags, &found.is_upright);
-  if (!found.tag.empty())
-    (gst_tag_list_get_scope(tags) == GST_TAG_SCOPE_STREAM ? of_stream_ : of_file_) = found;
+std::string turning_tag_of(GstPad *sink) {
+  const std::string tag = orientation_of(sink);
+  return turns(tag) && !are_turned_before(sink) ? tag : std::string();
 }
 
-bool ShownShape::is_turned(GstPad *sink) const {
-  return !orientation().is_upright && !are_turned_before(sink);
+std::string warning_of_turn(const std::string &tag) {
+  return "The frames have the tag image-orientation=" + tag +
+         ": they are to be turned when they are shown, but the element analyses them as they are stored. Put "
+         "videoflip video-direction=auto in front";
 }
 
-std::string ShownShape::complaint(const GstVideoInfo &info, bool is_turned) {
-  if (is_turned && !std::exchange(told_of_orientation_, true))
-    return "The frames have the tag image-orientation=" + orientation().tag +
-           ": they are to be turned when they are shown, but the element analyses them as they are stored. "
-           "Put "
-           "videoflip video-direction=auto in front";
-  const int n = GST_VIDEO_INFO_PAR_N(&info), d = GST_VIDEO_INFO_PAR_D(&info);
-  if (n != d && !std::exchange(told_of_aspect_, true))
-    return "The pixels are not square (pixel-aspect-ratio=" + std::to_string(n) + "/" + std::to_string(d) +
-           "), but the element analyses them as if they were. Put videoscale add-borders=false ! "
-           "video/x-raw,pixel-aspect-ratio=1/1 in front";
-  return {};
+std::string warning_of_aspect(const GstVideoInfo &info) {
+  return "The pixels are not square (pixel-aspect-ratio=" + std::to_string(GST_VIDEO_INFO_PAR_N(&info)) +
+         "/" + std::to_string(GST_VIDEO_INFO_PAR_D(&info)) +
+         "), but the element analyses them as if they were. Put videoscale add-borders=false ! "
+         "video/x-raw,pixel-aspect-ratio=1/1 in front";
 }
 
 }  // namespace cudavision

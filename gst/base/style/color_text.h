@@ -48,7 +48,7 @@ Status validate_color(const char *property, const ColorText &color, const char *
 // A sentence for the user if the colour has no opacity; otherwise an empty string.
 std::string color_hint(const char *property, const ColorText &color);
 
-// The hint (valid_settings.h) of all settings that have a member `color`.
+// The hint (element_state.h) of all settings that have a member `color`.
 template <typename Settings>
 requires requires(const Settings &settings) { settings.color.opacity_is_missing(); }
 std::string hint(const Settings &settings) { return color_hint("color", settings.color); }
