@@ -12,7 +12,6 @@
 #include "gst/base/element/timing.h"
 #include "gst/base/frame/format.h"
 #include "gst/base/results/attach.h"
-#include "gst/base/results/found_boxes.h"
 #include "gst/base/results/frame_notes.h"
 
 namespace cudavision {

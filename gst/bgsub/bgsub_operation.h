@@ -15,8 +15,8 @@
 #include "cuda/morphology/morphology.h"
 #include "gst/base/element/element.h"
 #include "gst/base/element/stream_clock.h"
+#include "gst/base/results/awaited_results.h"
 #include "gst/base/results/tensor_pool.h"
-#include "gst/base/results/typed_regions.h"
 #include "gst/bgsub/bgsub_settings.h"
 #include "gst/bgsub/light_change.h"
 

@@ -14,7 +14,6 @@
 #include "cuda/common/backends.h"
 #include "gst/base/input/excerpt.h"
 #include "gst/base/input/regular_file.h"
-#include "gst/base/input/replaced_file.h"
 
 namespace cudavision {
 namespace {

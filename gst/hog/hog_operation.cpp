@@ -12,7 +12,6 @@
 #include "cuda/common/number_text.h"
 #include "gst/base/frame/format.h"
 #include "gst/base/results/attach.h"
-#include "gst/base/results/found_boxes.h"
 #include "gst/base/style/label_style.h"
 
 namespace cudavision {

@@ -11,7 +11,6 @@
 #include "gst/base/element/element.h"
 #include "gst/base/results/awaited_results.h"
 #include "gst/base/results/tensor_pool.h"
-#include "gst/base/results/typed_regions.h"
 #include "gst/inpaint/inpaint_settings.h"
 
 namespace cudavision {

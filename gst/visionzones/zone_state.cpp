@@ -6,7 +6,6 @@
 
 #include "gst/base/input/excerpt.h"
 #include "gst/base/input/regular_file.h"
-#include "gst/base/input/replaced_file.h"
 
 namespace cudavision {
 namespace {

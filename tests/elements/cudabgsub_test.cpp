@@ -636,17 +636,6 @@ TEST_F(CudaBgsub, a_link_stays_a_link_and_a_file_keeps_its_mode) {
   std::remove(file.c_str()), std::remove(link.c_str());
 }
 
-TEST_F(CudaBgsub, a_link_to_a_model_that_does_not_exist_yet_stays_a_link) {
-  const std::string file = file_of_test("first"), link = file_of_test("link"), far = file_of_test("far_link");
-  for (const std::string &path : {file, link, far}) std::remove(path.c_str());
-  std::filesystem::create_symlink(std::filesystem::path(file).filename(), link);  // relative to its folder
-  std::filesystem::create_symlink(std::filesystem::absolute(link), far);
-  { Harness("cudabgsub model-location=" + far).work(scene("GRAY8", {40, 30})); }
-  EXPECT_TRUE(std::filesystem::is_symlink(link) && std::filesystem::is_symlink(far));
-  EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(file)));
-  for (const std::string &path : {file, link, far}) std::remove(path.c_str());
-}
-
 TEST_F(CudaBgsub, a_write_protected_model_stays) {
   const std::string file = file_of_test("protected");
   std::remove(file.c_str());

@@ -230,22 +230,6 @@ TEST_F(CudaCanny, colour_is_a_name_or_digits_or_a_number) {
   }
 }
 
-TEST_F(CudaCanny, colour_without_opacity_is_told_once) {
-  Harness canny("cudacanny output=overlay color=0x00ff00");
-  const VideoFrame frame("RGB", {34, 19}, 7);
-  for (int i = 0; i < 3; ++i) canny.work(frame);
-  const Owned<GstMessage> message = take_message(canny.element(), GST_MESSAGE_INFO);
-  ASSERT_NE(message, nullptr);
-  gchar *debug = nullptr;
-  GError *info = nullptr;
-  gst_message_parse_info(message.get(), &info, &debug);
-  EXPECT_NE(std::string(info->message).find("color=0x00ff00 has no opacity"), std::string::npos)
-      << info->message;
-  g_error_free(info);
-  g_free(debug);
-  EXPECT_EQ(take_message(canny.element(), GST_MESSAGE_INFO), nullptr);
-}
-
 TEST_F(CudaCanny, text_that_is_no_colour_is_refused) {
   for (const char *text : {"reed", "", "#12345", "#1234567", "#123456789", "#gg0000", "0x123456789", "0x",
                            "-1", "1.5", "4294967296", " red"}) {

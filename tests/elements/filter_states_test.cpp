@@ -115,7 +115,7 @@ TEST_F(FilterStates, a_stream_that_begins_while_the_element_starts_is_refused) {
     const VideoFrame frame{"NV12", {34, 18}};
     GstFlowReturn flow = GST_FLOW_OK;
   } visit;
-  Harness harness("cudavisionoverlay color=0x00ff00");
+  Harness harness("cudainpaint");  // says that no property selects what to remove
   gst_element_set_state(harness.element(), GST_STATE_NULL);
   const Owned<GstBus> bus(gst_element_get_bus(harness.element()));
   const auto on_message = [](GstBus *, GstMessage *message, gpointer data) {

@@ -54,12 +54,9 @@ TEST_F(FilterTexts, texts_of_a_megabyte_are_shown_by_their_ends) {
     EXPECT_LT(error.size(), 500u) << element << " " << property;
   }
   const std::string zeros(1000000, '0');
-  for (const auto &[element, property] : {std::pair{"cudahough", "color"}, {"cudainpaint", "mask-color"}}) {
-    const std::string hint = message_of(element, property, "0x" + zeros + "ff0000", GST_MESSAGE_INFO);
-    EXPECT_TRUE(has(hint, "0x000") && has(hint, "000\u2026000") && has(hint, "0ff0000"))
-        << hint.substr(0, 600);
-    EXPECT_LT(hint.size(), 500u) << element;
-  }
+  const std::string hint = message_of("cudainpaint", "mask-color", "0x" + zeros + "ff0000", GST_MESSAGE_INFO);
+  EXPECT_TRUE(has(hint, "0x000") && has(hint, "000\u2026000") && has(hint, "0ff0000")) << hint.substr(0, 600);
+  EXPECT_LT(hint.size(), 500u);
 }
 
 TEST_F(FilterTexts, texts_of_200_bytes_are_shown_whole) {

@@ -2,6 +2,8 @@
 // Finds an element's CUDA context and shares it with other elements.
 #include "gst/base/device/context_sharing.h"
 
+#include <gst/base/gstbasetransform.h>
+
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -56,26 +58,11 @@ GstCudaContext *ContextSharing::ref_context() {
   return context_ != nullptr ? GST_CUDA_CONTEXT(gst_object_ref(context_)) : nullptr;
 }
 
-void ContextSharing::forget_other_devices(int device_id) {
-  const std::lock_guard lock(mutex_);
-  if (context_ != nullptr && device_id >= 0 && device_of(context_) != device_id) gst_clear_object(&context_);
-}
-
-void ContextSharing::ask_neighbours(GstElement *element, GstPadDirection direction, int device_id) {
-  GstQuery *query = gst_query_new_context(GST_CUDA_CONTEXT_TYPE);
-  const auto ref_pad = [](gconstpointer pad, gpointer) { return gst_object_ref(const_cast<gpointer>(pad)); };
-  GST_OBJECT_LOCK(element);
-  GList *pads =
-      g_list_copy_deep(direction == GST_PAD_SRC ? element->srcpads : element->sinkpads, ref_pad, nullptr);
-  GST_OBJECT_UNLOCK(element);
-  for (GList *pad = pads; pad != nullptr; pad = pad->next) {
-    GstContext *theirs = nullptr;
-    if (!gst_pad_peer_query(GST_PAD(pad->data), query)) continue;
-    gst_query_parse_context(query, &theirs);
-    if (theirs != nullptr) take(element, theirs, device_id);
-  }
-  g_list_free_full(pads, gst_object_unref);
-  gst_query_unref(query);
+void ContextSharing::ask_neighbour(GstElement *element, GstPad *pad, int device_id) {
+  g_autoptr(GstQuery) query = gst_query_new_context(GST_CUDA_CONTEXT_TYPE);
+  GstContext *theirs = nullptr;
+  if (gst_pad_peer_query(pad, query)) gst_query_parse_context(query, &theirs);
+  if (theirs != nullptr) take(element, theirs, device_id);
 }
 
 Status ContextSharing::use_process_context(GstElement *element, int device_id) {
@@ -99,9 +86,10 @@ Status ContextSharing::find(GstElement *element, int device_id) {
   }
   CUDAVISION_TRY(look_for_device(device_id));
   gst_cuda_memory_init_once();  // required for pools to find the allocator
-  forget_other_devices(device_id);
   {
     const std::lock_guard lock(mutex_);
+    if (context_ != nullptr && device_id >= 0 && device_of(context_) != device_id)
+      gst_clear_object(&context_);
     if (context_ != nullptr || finding_) return {};
     finding_ = true;
   }
@@ -119,8 +107,8 @@ Status ContextSharing::find(GstElement *element, int device_id) {
     take(element, kept, device_id);
     gst_context_unref(kept);
   }
-  if (!has_one()) ask_neighbours(element, GST_PAD_SRC, device_id);
-  if (!has_one()) ask_neighbours(element, GST_PAD_SINK, device_id);
+  for (GstPad *pad : {GST_BASE_TRANSFORM_SRC_PAD(element), GST_BASE_TRANSFORM_SINK_PAD(element)})
+    if (!has_one()) ask_neighbour(element, pad, device_id);
   if (!has_one())
     gst_element_post_message(element,
                              gst_message_new_need_context(GST_OBJECT(element), GST_CUDA_CONTEXT_TYPE));

@@ -16,10 +16,10 @@ class ContextSharing {
  public:
   ~ContextSharing() { release(); }
 
-  // Finds a context unless the element already has one. Sources, in this order: the context that the
-  // application set on the element; a context of its neighbours; the application's answer to a need-context
-  // message; the context of the process (process_context.h). device_id: -1 for any device. Fails with
-  // no_device if there is no driver or no such device.
+  // Finds a context unless the element, a GstBaseTransform, already has one. Sources, in this order: the context that
+  // the application set on the element; a context of its neighbours; the application's answer to a need-context
+  // message; the context of the process (process_context.h). device_id: -1 for any device. Fails with no_device if
+  // there is no driver or no such device.
   Status find(GstElement *element, int device_id);
   // Calls find() and opens the context for work. Also fails with no_device if this build has no code for the device.
   Status acquire(GstElement *element, int device_id, std::shared_ptr<DeviceContext> *context);
@@ -37,10 +37,9 @@ class ContextSharing {
   bool answer(GstElement *element, int device_id, GstQuery *query);
 
  private:
-  void forget_other_devices(int device_id);
   GstCudaContext *ref_context();  // returns null if there is none
   GstCudaContext *begin_work();
-  void ask_neighbours(GstElement *element, GstPadDirection direction, int device_id);
+  void ask_neighbour(GstElement *element, GstPad *pad, int device_id);
   Status use_process_context(GstElement *element, int device_id);
 
   // Not held while other elements are queried, because they may query this element in turn.

@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <string_view>
 #include <thread>
@@ -13,7 +14,6 @@
 
 #include "cuda/common/check_cuda.h"
 #include "cuda/common/launch_gate.h"
-#include "gst/base/results/counted.h"
 
 namespace cudavision {
 namespace {
@@ -46,7 +46,15 @@ Mode mode() {
 }
 
 // Exists while a thread waits for a GPU.
-using Waiter = Counted<struct WaiterKind>;
+class Waiter {
+ public:
+  ~Waiter() { --count_; }
+  int others() const { return others_; }
+
+ private:
+  static inline std::atomic<int> count_{0};
+  const int others_ = count_++;  // who waited when this one began
+};
 
 nanoseconds longest_poll(int others) {
   return others == 0 ? kPollAlone : others <= kFew ? kPollBesideFew : microseconds(0);

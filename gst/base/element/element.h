@@ -21,8 +21,11 @@ struct ElementText {
   const char *type_name, *long_name, *category, *description, *faster = nullptr;
 };
 
-// Makes the category of the debug log, which has the element's name.
-inline GstDebugCategory *new_category(const ElementText &text) {
+// For the class_init of an element: sets the texts, and makes the category of the debug log, which has the element's
+// name.
+inline GstDebugCategory *describe(gpointer klass, const ElementText &text) {
+  gst_element_class_set_static_metadata(static_cast<GstElementClass *>(klass), text.long_name, text.category,
+                                        text.description, PACKAGE_AUTHOR);
   g_autofree gchar *name = g_ascii_strdown(text.type_name + std::string_view("Gst").size(), -1);
   GstDebugCategory *category = nullptr;
   GST_DEBUG_CATEGORY_INIT(category, name, 0, text.long_name);
@@ -85,11 +88,8 @@ class ElementClass {
     PropertyTable<Settings>::install(
         G_OBJECT_CLASS(klass), [](GObject *object) { return state_of(object).settings(); }, E::properties(),
         [](GObject *object) { state_of(object).note_change(); });
-    auto *element = GST_ELEMENT_CLASS(klass);
-    gst_element_class_set_static_metadata(element, E::kText.long_name, E::kText.category,
-                                          E::kText.description, PACKAGE_AUTHOR);
     auto *filter = static_cast<GstCudaVisionFilterClass *>(klass);
-    filter->category = new_category(E::kText);
+    filter->category = describe(klass, E::kText);
     filter->faster = E::kText.faster;
     filter->make_operation = make_operation;
     filter->prepare = prepare;

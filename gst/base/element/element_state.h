@@ -49,8 +49,9 @@ class ElementState {
         false;  // first: a change that comes from now on is for the next frame, or for this one as well
     S now = snapshot();
     PropertyTable<S>::keep_until_start(in_force_, &now);
-    if (now == in_force_ || now == refused_) return in_force_;
+    if (now == refused_) return in_force_;
     refused_.reset();
+    if (now == in_force_) return in_force_;
     if (const Status status = validate(now); status.ok()) {
       accept(now);
     } else {

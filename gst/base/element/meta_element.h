@@ -119,10 +119,8 @@ class MetaElement {
     PropertyTable<Settings>::install(
         G_OBJECT_CLASS(klass), [](GObject *object) { return &instance(object)->state->settings; },
         E::properties());
-    new_category(E::kText);
+    describe(klass, E::kText);
     GstElementClass *element = GST_ELEMENT_CLASS(klass);
-    gst_element_class_set_static_metadata(element, E::kText.long_name, E::kText.category,
-                                          E::kText.description, PACKAGE_AUTHOR);
     const std::string video = "video/x-raw(ANY)";
     std::string passed = video;
     if constexpr (requires { E::kMoreCaps; }) passed = passed + ';' + E::kMoreCaps;

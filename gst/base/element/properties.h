@@ -128,15 +128,13 @@ Property<S> enum_property(PropertyText text, GType type, E Base::*member, Mutabl
 template <typename S>
 Property<S> string_property(PropertyText text, std::optional<std::string> S::*member,
                             Mutable when = Mutable::playing) {
-  const S defaults;
   const auto pointer = [](const std::optional<std::string> &value) {
     return value ? value->c_str() : nullptr;
   };
-  return {g_param_spec_string(text.name, text.nick, text.blurb, pointer(defaults.*member), flags_of(when)),
+  return {g_param_spec_string(text.name, text.nick, text.blurb, pointer(S{}.*member), flags_of(when)),
           [member](S &s, const GValue *v) {
-            const char *value = g_value_get_string(v);
-            s.*member = value != nullptr ? std::optional<std::string>(value) : std::nullopt;
-            return true;
+            (s.*member).reset();
+            if (const char *value = g_value_get_string(v); value != nullptr) s.*member = value;
           },
           [member, pointer](const S &s, GValue *v) { g_value_set_string(v, pointer(s.*member)); }};
 }
@@ -144,9 +142,7 @@ Property<S> string_property(PropertyText text, std::optional<std::string> S::*me
 // A colour as text (color_text.h). Setting it to NULL restores the default.
 template <typename S>
 Property<S> color_property(PropertyText text, ColorText S::*member, Mutable when = Mutable::playing) {
-  const S defaults;
-  return {g_param_spec_string(text.name, text.nick, text.blurb, (defaults.*member).text().c_str(),
-                              flags_of(when)),
+  return {g_param_spec_string(text.name, text.nick, text.blurb, (S{}.*member).text().c_str(), flags_of(when)),
           [member](S &s, const GValue *v) {
             const char *value = g_value_get_string(v);
             s.*member = value != nullptr ? ColorText(value) : S{}.*member;

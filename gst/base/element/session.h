@@ -61,7 +61,7 @@ class Session {
   // the frame is finished or, unless is_timed is set, when it can be passed on while the GPU still works on it
   // (FrameOrder). Fails with the code `stopped` if the work on the frame was given up.
   Status process(MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings, bool is_timed);
-  // Tells whether the next frames are to be turned when they are shown (ShownShape).
+  // Tells whether the next frames are to be turned when they are shown (shown_shape.h).
   void set_turned(bool is_turned) { is_turned_ = is_turned; }
   // Whether the system has refused some of the threads of the CPU backend.
   bool lacks_threads() const { return !context_ && workers_.lacks_threads(); }

@@ -50,19 +50,16 @@ bool MappedFrame::crop(PlaneOffsets *offsets) const {
   if (right > static_cast<guint>(GST_VIDEO_FRAME_WIDTH(&frame_)) ||
       bottom > static_cast<guint>(GST_VIDEO_FRAME_HEIGHT(&frame_)))
     return false;
-  for (guint i = GST_VIDEO_INFO_N_COMPONENTS(&info_); i-- > 0;) {
-    const guint shift_x = GST_VIDEO_FORMAT_INFO_W_SUB(info_.finfo, i),
-                shift_y = GST_VIDEO_FORMAT_INFO_H_SUB(info_.finfo, i);
-    if (crop->x >> shift_x << shift_x != crop->x || crop->y >> shift_y << shift_y != crop->y) return false;
-  }
   bool found[GST_VIDEO_MAX_PLANES] = {};
   for (guint i = 0; i < GST_VIDEO_INFO_N_COMPONENTS(&info_); ++i) {
-    const guint plane = GST_VIDEO_INFO_COMP_PLANE(&info_, i);
-    if (std::exchange(found[plane], true)) continue;
-    const std::ptrdiff_t x = crop->x >> GST_VIDEO_FORMAT_INFO_W_SUB(info_.finfo, i),
-                         y = crop->y >> GST_VIDEO_FORMAT_INFO_H_SUB(info_.finfo, i);
-    (*offsets)[plane] =
-        y * GST_VIDEO_FRAME_PLANE_STRIDE(&frame_, plane) + x * GST_VIDEO_INFO_COMP_PSTRIDE(&info_, i);
+    const guint plane = GST_VIDEO_INFO_COMP_PLANE(&info_, i),
+                shift_x = GST_VIDEO_FORMAT_INFO_W_SUB(info_.finfo, i),
+                shift_y = GST_VIDEO_FORMAT_INFO_H_SUB(info_.finfo, i);
+    const std::ptrdiff_t x = crop->x >> shift_x, y = crop->y >> shift_y;
+    if (x << shift_x != crop->x || y << shift_y != crop->y) return false;
+    if (!std::exchange(found[plane], true))
+      (*offsets)[plane] =
+          y * GST_VIDEO_FRAME_PLANE_STRIDE(&frame_, plane) + x * GST_VIDEO_INFO_COMP_PSTRIDE(&info_, i);
   }
   return true;
 }

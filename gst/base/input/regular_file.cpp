@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads a file that a property names.
+// Reads and writes files that properties name.
 #include "gst/base/input/regular_file.h"
 
 #include <fcntl.h>
@@ -7,31 +7,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <limits>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include "gst/base/input/excerpt.h"
+#include "gst/base/input/no_signals.h"
 
 namespace cudavision {
 namespace {
 
 constexpr char kNoFile[] = "it is a pipe or a device, not a file";
-
-// An open file (RAII).
-class Descriptor {
- public:
-  explicit Descriptor(const std::string &location)
-      : number_(static_cast<int>(
-            TEMP_FAILURE_RETRY(open(location.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)))) {}
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  Descriptor(const Descriptor &) = delete;
-  Descriptor &operator=(const Descriptor &) = delete;
-
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 Status unusable(const char *what, int error) {
   return {error == ENOENT ? Status::Code::no_file : Status::Code::invalid_argument,
@@ -47,41 +36,50 @@ Status check(const struct stat &facts, std::size_t most) {
   return {};
 }
 
-Status find_size(const Descriptor &file, std::size_t most, std::size_t *size) {
-  if (file.number() < 0) return errno == ENXIO ? invalid_argument(kNoFile) : unusable("opened", errno);
+// Reads at most `count` bytes of a file of at most `most` bytes. size: set to that of the whole file.
+Status read_file(const std::string &location, std::size_t most, std::size_t count, std::string *bytes,
+                 std::size_t *size) {
+  const int number = static_cast<int>(
+      TEMP_FAILURE_RETRY(open(location.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)));
+  if (number < 0) return errno == ENXIO ? invalid_argument(kNoFile) : unusable("opened", errno);
+  const auto close_file = [](FILE *file) { (void)fclose(file); };
+  const std::unique_ptr<FILE, decltype(close_file)> file(fdopen(number, "rb"), close_file);
   struct stat facts;
-  if (fstat(file.number(), &facts) != 0) return unusable("opened", errno);
+  if (!file || fstat(number, &facts) != 0) return unusable("opened", errno);
+  CUDAVISION_TRY(check(facts, most));
   *size = static_cast<std::size_t>(facts.st_size);
-  return check(facts, most);
-}
-
-// Reads at most `count` bytes, and resizes *bytes to the number that was read.
-Status read_bytes(const Descriptor &file, std::size_t count, std::string *bytes) {
-  bytes->resize(count);
-  std::size_t found = 0;
-  for (ssize_t part = 1; part > 0 && found < count; found += static_cast<std::size_t>(part)) {
-    part = TEMP_FAILURE_RETRY(read(file.number(), bytes->data() + found, count - found));
-    if (part < 0) return unusable("read", errno);
-  }
-  bytes->resize(found);
-  return {};
+  bytes->resize(std::min(count, *size + 1));  // one byte more shows whether the file grows
+  bytes->resize(fread(bytes->data(), 1, bytes->size(), file.get()));
+  return ferror(file.get()) != 0 ? unusable("read", errno) : Status();
 }
 
 }  // namespace
 
 Status read_regular_file(const std::string &location, std::size_t most, std::string *bytes) {
-  const Descriptor file(location);
   std::size_t size = 0;
-  CUDAVISION_TRY(find_size(file, most, &size));
-  CUDAVISION_TRY(read_bytes(file, size + 1, bytes));  // one byte more shows whether the file grows
+  CUDAVISION_TRY(read_file(location, most, SIZE_MAX, bytes, &size));
   return bytes->size() == size ? Status() : invalid_argument("its size changed while it was read");
 }
 
 Status read_beginning(const std::string &location, std::size_t count, std::string *bytes) {
-  const Descriptor file(location);
   std::size_t size = 0;
-  CUDAVISION_TRY(find_size(file, std::numeric_limits<std::size_t>::max(), &size));
-  return read_bytes(file, count, bytes);
+  return read_file(location, SIZE_MAX, count, bytes, &size);
+}
+
+Status replace_file(const std::string &location, const std::string &bytes) {
+  const auto free_name = [](char *name) { std::free(name); };
+  const std::unique_ptr<char, decltype(free_name)> target(realpath(location.c_str(), nullptr), free_name);
+  const char *name = target ? target.get() : location.c_str();  // of a new file
+  struct stat before {};
+  const int mode = stat(name, &before) == 0 ? static_cast<int>(before.st_mode & 0777) : 0666;
+  if ((mode & 0222) == 0)  // otherwise it would be replaced nevertheless
+    return invalid_argument("it is write-protected");
+  const NoSignals no_signals;
+  g_autoptr(GError) error = nullptr;
+  if (g_file_set_contents_full(name, bytes.data(), static_cast<gssize>(bytes.size()),
+                               G_FILE_SET_CONTENTS_CONSISTENT, mode, &error))
+    return {};
+  return invalid_argument(excerpt(error->message));
 }
 
 }  // namespace cudavision

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads a file that a property names.
+// Reads and writes files that properties name.
 #pragma once
 
 #include <cstddef>
@@ -16,5 +16,9 @@ namespace cudavision {
 Status read_regular_file(const std::string &location, std::size_t most, std::string *bytes);
 // Like read_regular_file(), but reads only the first bytes, at most `count`, of a file of any size.
 Status read_beginning(const std::string &location, std::size_t count, std::string *bytes);
+
+// Replaces a file atomically: a reader finds the old or the new one. A symbolic link to a file stays one: that file is
+// replaced. The new file has the mode of the old one. Fails if that one is write-protected, or cannot be written.
+Status replace_file(const std::string &location, const std::string &bytes);
 
 }  // namespace cudavision

@@ -20,17 +20,14 @@ namespace cudavision {
 #if CUDAVISION_HAVE_ANALYTICS
 namespace {
 
-// Adds a relation meta with memory for the expected number of detections, so that it does not grow with each one.
-GstAnalyticsRelationMeta *add_relations(GstBuffer *buffer, int expected) {
+// The buffer's relation meta, or a new one with memory for the expected number of detections, so that it does not grow
+// with each one.
+GstAnalyticsRelationMeta *relations_of(GstBuffer *buffer, int expected) {
+  if (GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(buffer)) return relations;
   constexpr gsize kBytes = 128;  // the approximate size of a detection
   GstAnalyticsRelationMetaInitParams sizes{static_cast<gsize>(expected),
                                            static_cast<gsize>(expected) * kBytes};
   return gst_buffer_add_analytics_relation_meta_full(buffer, &sizes);
-}
-
-GstAnalyticsRelationMeta *relations_of(GstBuffer *buffer, int expected) {
-  GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(buffer);
-  return relations != nullptr ? relations : add_relations(buffer, expected);
 }
 
 }  // namespace

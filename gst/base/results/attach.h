@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Attaches an operation's result to its frame.
+// Attaches an operation's results to its frame: tensors, and what a detector has found, with the mark that it has
+// looked.
 #pragma once
 
 #include <gst/cudavision/cudavision.h>
 
+#include <functional>
 #include <initializer_list>
 
 #include "gst/base/element/operation.h"
-#include "gst/base/frame/owned_buffer.h"
+#include "gst/base/results/tensor_pool.h"
 
 namespace cudavision {
 
@@ -21,5 +23,21 @@ Status attach_tensor(const Job &job, const char *id, GstCudaVisionElementType ty
 // Attaches a map of the region, which has one byte per pixel, 0 or 255, and no padding: as a tensor, and from GStreamer
 // 1.26 on as a segmentation, too, whose value 255 has the class class_name. There must be no other reference to `data`.
 Status attach_map(const Job &job, const char *id, const char *class_name, OwnedBuffer data);
+
+// How a detector has looked at a frame. Only `whole` tells that there is nothing else of its type.
+enum class Look { none, part, whole };
+
+struct FoundBox {
+  Region place;  // in coordinates of the analysed region
+  float confidence;
+  GstStructure *param;  // becomes a parameter of the region
+};
+
+// Attaches box(0) to box(count - 1) as regions of interest of this type, with ids that no other region of the buffer
+// has, and from GStreamer 1.24 on as object detections of GstAnalytics. Marks the frame as analysed for the type, even
+// without boxes, if the look is `whole`, the analysed region is the whole frame, and the job is not turned. Otherwise
+// it notes a partial look, unless the look is `none`.
+Status attach_found(const Job &job, const char *type, Look look, int count,
+                    const std::function<FoundBox(int)> &box);
 
 }  // namespace cudavision

@@ -34,24 +34,12 @@ AttachedBox box_of(GstBuffer *buffer, const Detection &d) {
           .height = static_cast<double>(d.height),
           .score = static_cast<double>(d.confidence),
           .track_id = track_of_detection(buffer, d.id),
-          .predicted = false,
           .estimate = {},
-          .region = nullptr,
-          .detection = d.id,
-          .label = nullptr};
+          .detection = d.id};
 }
 
 bool is_same_place(const AttachedBox &a, const AttachedBox &b) {
   return a.type == b.type && a.x == b.x && a.y == b.y && a.width == b.width && a.height == b.height;
-}
-
-// The part of [first, first + length) that lies in [0, side).
-struct Interval {
-  int first, length;
-};
-Interval clipped(double first, double length, int side) {
-  const double from = std::clamp<double>(first, 0, side), to = std::clamp<double>(first + length, 0, side);
-  return {static_cast<int>(from), static_cast<int>(to - from)};
 }
 
 }  // namespace
@@ -90,18 +78,6 @@ void collect_boxes(GstBuffer *buffer, const StopFlag &stop, std::vector<Attached
     }
     boxes->push_back(box);
   });
-}
-
-void add_regions(const std::vector<AttachedBox> &boxes, const std::string &type, Size frame,
-                 const StopFlag &stop, std::vector<Region> *regions) {
-  const WantedType wanted = type == "*" ? WantedType::all() : WantedType(type.c_str());
-  for (const AttachedBox &box : boxes) {
-    const Interval x = clipped(box.x, box.width, frame.width), y = clipped(box.y, box.height, frame.height);
-    if (stop.requested()) return;
-    if (!wanted.includes(box.type) || x.length == 0 || y.length == 0) continue;
-    const Region region{x.first, y.first, x.length, y.length};
-    if (regions->empty() || regions->back() != region) regions->push_back(region);
-  }
 }
 
 }  // namespace cudavision

@@ -59,9 +59,4 @@ class TypeList {
 // Some are left out if the flag asks to stop.
 void collect_boxes(GstBuffer *buffer, const StopFlag &stop, std::vector<AttachedBox> *boxes);
 
-// Appends the places of the boxes of this type ("*": of all types), clipped to the frame, but none that is empty or
-// equal to the one before. Some are left out if the flag asks to stop.
-void add_regions(const std::vector<AttachedBox> &boxes, const std::string &type, Size frame,
-                 const StopFlag &stop, std::vector<Region> *regions);
-
 }  // namespace cudavision

@@ -34,6 +34,15 @@ std::string names_of(const std::set<GQuark> &types) {
   return names;
 }
 
+// The part of [first, first + length) that lies in [0, side).
+struct Interval {
+  int first, length;
+};
+Interval clipped(double first, double length, int side) {
+  const double from = std::clamp<double>(first, 0, side), to = std::clamp<double>(first + length, 0, side);
+  return {static_cast<int>(from), static_cast<int>(to - from)};
+}
+
 }  // namespace
 
 bool Patience::is_over(const GstBuffer *frame) {
@@ -65,6 +74,21 @@ std::string AwaitedType::wait(const GstBuffer *frame, const std::vector<Attached
   is_settled_ = true;
   return "For 5 s no region or detection of the type \"" + excerpt(type) + "\" has come, but of " +
          names_of(others_) + ": does " + property + " name the right type?";
+}
+
+void TypedRegions::read(GstBuffer *buffer, Size frame, const StopFlag &stop, const char *property,
+                        const std::string &type) {
+  regions_.clear(), complaint_.clear();
+  collect_boxes(buffer, stop, &boxes_);
+  if (type != "*") complaint_ = awaited_.take(buffer, boxes_, property, type);
+  const WantedType wanted = type == "*" ? WantedType::all() : WantedType(type.c_str());
+  for (const AttachedBox &box : boxes_) {
+    const Interval x = clipped(box.x, box.width, frame.width), y = clipped(box.y, box.height, frame.height);
+    if (stop.requested()) return;
+    if (!wanted.includes(box.type) || x.length == 0 || y.length == 0) continue;
+    const Region region{x.first, y.first, x.length, y.length};
+    if (regions_.empty() || regions_.back() != region) regions_.push_back(region);
+  }
 }
 
 bool AwaitedResults::are_missing(GstBuffer *frame, Kind kind) {

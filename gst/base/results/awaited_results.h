@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Notices that no results of other elements arrive at an element that needs them.
+// Notices that no results of other elements arrive at an element that needs them, and finds the boxes of one type.
 #pragma once
 
 #include <gst/gst.h>
@@ -43,6 +43,25 @@ class AwaitedType {
   bool is_settled_ = false;  // boxes of the type have come, or the sentence was returned
   std::set<GQuark> others_;  // some of the types that have come
   Patience patience_;
+};
+
+// The places of the boxes of one type that are attached to a frame, for properties such as remove-type.
+class TypedRegions {
+ public:
+  // Reads the boxes of a frame that have this type ("*": any type). property: the name of the property whose value
+  // `type` is. Some boxes are missing if the flag asks to stop.
+  void read(GstBuffer *buffer, Size frame, const StopFlag &stop, const char *property,
+            const std::string &type);
+  // The places of these boxes in the last frame, clipped to the frame. None is empty, or equal to the one before.
+  const std::vector<Region> &regions() const { return regions_; }
+  // Set by read(): a sentence for the user, once, if only boxes of other types come (AwaitedType); otherwise empty.
+  const std::string &complaint() const { return complaint_; }
+
+ private:
+  std::vector<AttachedBox> boxes_;
+  AwaitedType awaited_;
+  std::vector<Region> regions_;
+  std::string complaint_;
 };
 
 // Waits for the results of other elements.

@@ -6,6 +6,13 @@
 
 namespace cudavision {
 
+// Registers a custom meta, unless that has been done.
+inline void register_custom_meta(const char *name, const gchar **tags,
+                                 GstCustomMetaTransformFunction transform) {
+  if (gst_meta_get_info(name) == nullptr)
+    (void)gst_meta_register_custom(name, tags, transform, nullptr, nullptr);
+}
+
 // Calls visit with the structure of each custom meta of this name.
 template <typename Visit>
 void for_each_custom_meta(GstBuffer *buffer, const char *name, const Visit &visit) {

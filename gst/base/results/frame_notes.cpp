@@ -13,7 +13,6 @@ constexpr const char *kName = "GstCudaVisionNoteMeta";
 
 // Returns the structure of a new note; null if there is no memory.
 GstStructure *attach_note(GstBuffer *buffer) {
-  register_frame_notes();
   GstCustomMeta *meta = gst_buffer_add_custom_meta(buffer, kName);
   return meta != nullptr ? gst_custom_meta_get_structure(meta) : nullptr;
 }
@@ -30,12 +29,8 @@ bool has_note(GstBuffer *buffer, const char *field, const char *value) {
 }  // namespace
 
 void register_frame_notes() {
-  static const bool registered = [] {
-    static const gchar *tags[] = {GST_META_TAG_VIDEO_STR, nullptr};  // a note has no position in the picture
-    return gst_meta_get_info(kName) != nullptr ||
-           gst_meta_register_custom(kName, tags, nullptr, nullptr, nullptr) != nullptr;
-  }();
-  (void)registered;
+  static const gchar *tags[] = {GST_META_TAG_VIDEO_STR, nullptr};  // a note has no position in the picture
+  register_custom_meta(kName, tags, nullptr);
 }
 
 void attach_warning(GstBuffer *buffer, GstElement *element, const char *code, const char *blind_for) {

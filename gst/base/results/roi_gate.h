@@ -9,8 +9,8 @@
 #include "cuda/common/places.h"
 #include "gst/base/element/operation.h"
 #include "gst/base/element/properties.h"
-#include "gst/base/results/found_boxes.h"
-#include "gst/base/results/typed_regions.h"
+#include "gst/base/results/attach.h"
+#include "gst/base/results/awaited_results.h"
 
 namespace cudavision {
 

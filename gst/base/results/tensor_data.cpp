@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "gst/base/results/tensor_pool.h"
 #include "gst/meta/reading.h"
 
 namespace cudavision {

@@ -7,7 +7,7 @@
 #include "cuda/common/execution.h"
 #include "cuda/common/owned_memory.h"
 #include "gst/base/device/device_context.h"
-#include "gst/base/frame/owned_buffer.h"
+#include "gst/base/results/tensor_pool.h"
 
 namespace cudavision {
 

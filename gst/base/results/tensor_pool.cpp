@@ -107,25 +107,12 @@ gpointer map_memory(GstMemory *memory, GstMapInfo *info, gsize) {
 
 void unmap_memory(GstMemory *, GstMapInfo *) {}
 
-}  // namespace
-
 // --- the allocator: one for each pool ---
-
-struct GstCudaVisionTensorAllocator {
-  GstAllocator parent;
-  std::shared_ptr<DeviceContext> *context;  // points to null if the allocator makes system memory
-};
-struct GstCudaVisionTensorAllocatorClass {
-  GstAllocatorClass parent_class;
-};
-
-G_DEFINE_TYPE(GstCudaVisionTensorAllocator, gst_cuda_vision_tensor_allocator, GST_TYPE_ALLOCATOR)
-
-namespace {
 
 // Ordinary system memory, but allocated in a way that can fail: GStreamer's own allocator ends the process
 // when there is no memory.
-Status allocate_on_host(gsize size, GstMemory **memory) {
+Status allocate_on_host(GstAllocator *, const std::shared_ptr<DeviceContext> &, gsize size,
+                        const GstAllocationParams &, GstMemory **memory) {
   auto bytes = std::make_unique<OwnedBytes>();
   CUDAVISION_TRY(bytes->allocate({}, size));
   void *data = bytes->data();
@@ -135,7 +122,7 @@ Status allocate_on_host(gsize size, GstMemory **memory) {
 }
 
 Status allocate_on_device(GstAllocator *allocator, const std::shared_ptr<DeviceContext> &context, gsize size,
-                          GstMemory **made) {
+                          const GstAllocationParams &, GstMemory **made) {
   auto tensor = std::make_unique<DeviceTensor>();
   auto memory = std::make_unique<TensorMemory>();
   tensor->context = context;
@@ -148,18 +135,6 @@ Status allocate_on_device(GstAllocator *allocator, const std::shared_ptr<DeviceC
   return {};
 }
 
-// Charges nothing: TensorPool::make() has charged one buffer; buffers in use downstream do not count as the element's.
-GstMemory *allocate_memory(GstAllocator *allocator, gsize size, GstAllocationParams *) {
-  const MemoryBudget::Scope not_charged(nullptr);
-  const auto &context = *reinterpret_cast<GstCudaVisionTensorAllocator *>(allocator)->context;
-  GstMemory *memory = nullptr;
-  const Status status = cudavision::catch_bad_alloc([&] {
-    return context ? allocate_on_device(allocator, context, size, &memory) : allocate_on_host(size, &memory);
-  });
-  if (!status.ok()) GST_ERROR_OBJECT(allocator, "%s", status.text().c_str());
-  return memory;
-}
-
 void free_memory(GstAllocator *, GstMemory *memory) {
   auto *freed = reinterpret_cast<TensorMemory *>(memory);
   {
@@ -168,11 +143,6 @@ void free_memory(GstAllocator *, GstMemory *memory) {
     delete freed->tensor;
   }
   delete freed;
-}
-
-void finalize_allocator(GObject *object) {
-  delete reinterpret_cast<GstCudaVisionTensorAllocator *>(object)->context;
-  G_OBJECT_CLASS(gst_cuda_vision_tensor_allocator_parent_class)->finalize(object);
 }
 
 // --- for the library of metas (gst/meta/device_memory.h) ---
@@ -226,29 +196,61 @@ const cudavision::DeviceMemoryAccess kAccess{
       return nullptr;
     }};
 
+struct AllocatorState {
+  std::shared_ptr<DeviceContext> context;  // null if the allocator makes system memory
+  cudavision::AllocateMemory allocate;
+};
+
 }  // namespace
 
-static void gst_cuda_vision_tensor_allocator_class_init(GstCudaVisionTensorAllocatorClass *klass) {
+struct GstCudaVisionAllocator {
+  GstAllocator parent;
+  AllocatorState *state;
+};
+struct GstCudaVisionAllocatorClass {
+  GstAllocatorClass parent_class;
+};
+
+G_DEFINE_TYPE(GstCudaVisionAllocator, gst_cuda_vision_allocator, GST_TYPE_ALLOCATOR)
+
+static GstMemory *allocate_memory(GstAllocator *allocator, gsize size, GstAllocationParams *params) {
+  const MemoryBudget::Scope not_charged(nullptr);
+  const AllocatorState &state = *reinterpret_cast<GstCudaVisionAllocator *>(allocator)->state;
+  GstMemory *memory = nullptr;
+  const Status status = cudavision::catch_bad_alloc(
+      [&] { return state.allocate(allocator, state.context, size, *params, &memory); });
+  if (!status.ok()) GST_ERROR_OBJECT(allocator, "%s", status.text().c_str());
+  return memory;
+}
+
+static void finalize_allocator(GObject *object) {
+  delete reinterpret_cast<GstCudaVisionAllocator *>(object)->state;
+  G_OBJECT_CLASS(gst_cuda_vision_allocator_parent_class)->finalize(object);
+}
+
+static void gst_cuda_vision_allocator_class_init(GstCudaVisionAllocatorClass *klass) {
   GST_DEBUG_CATEGORY_INIT(gst_cuda_vision_tensor_debug, "cudavisiontensor", 0,
-                          "tensors of the cudavision elements");
-  // Memory on the host does not belong to this allocator (allocate_on_host).
+                          "tensors and pinned memory of the cudavision elements");
+  // Memory on the host belongs to GStreamer's own allocator (gst_memory_new_wrapped).
   cudavision::offer_device_memory(G_TYPE_FROM_CLASS(klass), &kAccess);
   G_OBJECT_CLASS(klass)->finalize = finalize_allocator;
   klass->parent_class.alloc = allocate_memory;
   klass->parent_class.free = free_memory;
 }
 
-static void gst_cuda_vision_tensor_allocator_init(GstCudaVisionTensorAllocator *allocator) {
-  GstAllocator *base = GST_ALLOCATOR(allocator);
-  base->mem_type = kMemoryType;
-  base->mem_map_full = map_memory;
-  base->mem_unmap_full = unmap_memory;
-  // mem_copy is not set: GStreamer's default maps the memory for the CPU, which downloads it, and copies the result.
-  GST_OBJECT_FLAG_SET(allocator, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
-}
+static void gst_cuda_vision_allocator_init(GstCudaVisionAllocator *) {}
 
 namespace cudavision {
 
+GstAllocator *make_allocator(std::shared_ptr<DeviceContext> context, AllocateMemory allocate) {
+  auto state = std::make_unique<AllocatorState>(AllocatorState{std::move(context), allocate});
+  auto *allocator = reinterpret_cast<GstCudaVisionAllocator *>(
+      gst_object_ref_sink(g_object_new(gst_cuda_vision_allocator_get_type(), nullptr)));
+  allocator->state = state.release();
+  return &allocator->parent;
+}
+
+// Charges one buffer: those that are in use downstream do not count as the element's.
 Status TensorPool::make(std::shared_ptr<DeviceContext> context, std::size_t size,
                         std::unique_ptr<TensorPool> *pool) {
   if (size > G_MAXUINT)
@@ -256,14 +258,17 @@ Status TensorPool::make(std::shared_ptr<DeviceContext> context, std::size_t size
   // All that can throw comes before GLib's objects are made, which would leak.
   std::unique_ptr<TensorPool> made(new TensorPool(size, context != nullptr));
   CUDAVISION_TRY(made->charge_.take(size));
-  auto shared = std::make_unique<std::shared_ptr<DeviceContext>>(std::move(context));
-  auto *allocator = reinterpret_cast<GstCudaVisionTensorAllocator *>(
-      gst_object_ref_sink(g_object_new(gst_cuda_vision_tensor_allocator_get_type(), nullptr)));
-  allocator->context = shared.release();
+  GstAllocator *allocator =
+      make_allocator(std::move(context), made->on_device_ ? allocate_on_device : allocate_on_host);
+  allocator->mem_type = kMemoryType;
+  allocator->mem_map_full = map_memory;
+  allocator->mem_unmap_full = unmap_memory;
+  // mem_copy is not set: GStreamer's default maps the memory for the CPU, which downloads it, and copies the result.
+  GST_OBJECT_FLAG_SET(allocator, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
   made->pool_ = gst_buffer_pool_new();
   GstStructure *config = gst_buffer_pool_get_config(made->pool_);
   gst_buffer_pool_config_set_params(config, nullptr, static_cast<guint>(size), 0, 0);
-  gst_buffer_pool_config_set_allocator(config, &allocator->parent, nullptr);
+  gst_buffer_pool_config_set_allocator(config, allocator, nullptr);
   gst_object_unref(allocator);
   if (!gst_buffer_pool_set_config(made->pool_, config) || !gst_buffer_pool_set_active(made->pool_, TRUE))
     return out_of_memory(std::to_string(size) + " bytes for a tensor");

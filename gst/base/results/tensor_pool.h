@@ -10,9 +10,19 @@
 #include "cuda/common/execution.h"
 #include "cuda/common/memory_budget.h"
 #include "gst/base/device/device_context.h"
-#include "gst/base/frame/owned_buffer.h"
 
 namespace cudavision {
+
+struct UnrefBuffer {
+  void operator()(GstBuffer *buffer) const { gst_buffer_unref(buffer); }
+};
+using OwnedBuffer = std::unique_ptr<GstBuffer, UnrefBuffer>;
+
+// Makes an allocator that calls allocate(), which may throw std::bad_alloc, and that keeps the context. What it
+// allocates is charged to nobody.
+using AllocateMemory = Status (*)(GstAllocator *allocator, const std::shared_ptr<DeviceContext> &context,
+                                  gsize size, const GstAllocationParams &params, GstMemory **memory);
+GstAllocator *make_allocator(std::shared_ptr<DeviceContext> context, AllocateMemory allocate);
 
 // A pool of buffers of one size. A buffer is reused only after its last reference is gone. The pool may be
 // destroyed while buffers are in use: they keep what they need, including the context.

@@ -35,13 +35,9 @@ gboolean transform(GstBuffer *to, GstCustomMeta *meta, GstBuffer *, GQuark type,
 }  // namespace
 
 void register_zones_meta() {
-  static const bool registered = [] {
-    static const gchar *tags[] = {GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_ORIENTATION_STR,
-                                  GST_META_TAG_VIDEO_SIZE_STR, nullptr};
-    return gst_meta_get_info(kName) != nullptr ||
-           gst_meta_register_custom(kName, tags, transform, nullptr, nullptr) != nullptr;
-  }();
-  (void)registered;
+  static const gchar *tags[] = {GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_ORIENTATION_STR,
+                                GST_META_TAG_VIDEO_SIZE_STR, nullptr};
+  register_custom_meta(kName, tags, transform);
 }
 
 GstStructure *attach_zones(GstBuffer *buffer) {

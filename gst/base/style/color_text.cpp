@@ -49,10 +49,4 @@ Status validate_color(const char *property, const ColorText &color, const char *
                           "a name, as red or lime, #RRGGBB, #AARRGGBB or 0xAARRGGBB");
 }
 
-std::string color_hint(const char *property, const ColorText &color) {
-  if (!color.opacity_is_missing()) return {};
-  return std::string(property) + "=" + excerpt(color.text()) +
-         " has no opacity (the first two of eight digits) and is drawn as an opaque colour";
-}
-
 }  // namespace cudavision

@@ -45,12 +45,5 @@ class ColorText {
 
 // Returns an error that names the property and says what a colour looks like, unless the text is a colour or `word`.
 Status validate_color(const char *property, const ColorText &color, const char *word = nullptr);
-// A sentence for the user if the colour has no opacity; otherwise an empty string.
-std::string color_hint(const char *property, const ColorText &color);
-
-// The hint (element_state.h) of all settings that have a member `color`.
-template <typename Settings>
-requires requires(const Settings &settings) { settings.color.opacity_is_missing(); }
-std::string hint(const Settings &settings) { return color_hint("color", settings.color); }
 
 }  // namespace cudavision

@@ -16,7 +16,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
   const cudavision::ColorText color(text.c_str());
   if (validate_color("color", color, "none").text().size() > 600) std::abort();
   if (validate_color("color", color).ok()) (void)color.argb();
-  (void)color_hint("color", color);
   const std::string shown = cudavision::excerpt(text);
   if (shown.size() > cudavision::kMostExcerptBytes || shown.find('\n') != std::string::npos ||
       !g_utf8_validate(shown.data(), static_cast<gssize>(shown.size()), nullptr))
