@@ -45,5 +45,5 @@ in_container 'gst-launch-1.0 -q filesrc location=/data/in.mp4 ! decodebin ! vide
   cudavisionjson location=/data/histogram.jsonl ! fakesink'
 [[ $(wc -l <"$folder/data/histogram.jsonl") == 795 ]] || { echo "795 lines are expected" >&2; exit 1; }
 in_container "python3 read_metas.py 'videotestsrc num-buffers=2 ! cudahistogram display=false'" | grep histogram >/dev/null
-in_container 'cudavision-live --help && cudavision-publish --help' >/dev/null
+in_container 'cudavision-live --help && cudavision-publish --help && cudavision-record --help' >/dev/null
 echo "container: built and used"

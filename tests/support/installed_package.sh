@@ -57,5 +57,6 @@ kill "$server" && wait "$server"
 said=$(cudavision-publish mqtt://127.0.0.1/topic 2>&1 </dev/null) || true
 [[ -z $said || $said == *"needs the package python3-paho-mqtt"* ]] || { echo "cudavision-publish: $said" >&2; exit 1; }
 cudavision-publish http://127.0.0.1/ </dev/null
+cudavision-record --help >/dev/null
 /usr/libexec/gst-cudavision/train_hog --people people.xml | grep '3780 weights' >/dev/null
 echo "the installed packages work"

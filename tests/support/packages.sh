@@ -8,7 +8,7 @@ packages_to_play=(gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plug
   libopencv-ml-dev libopencv-objdetect-dev)
 packages_to_test=(jq parallel libgtest-dev libopencv-dev libboost-context-dev binutils python3-gi python3-jsonschema python3-yaml python3-numpy
   python3-opencv python3-aiohttp python3-paho-mqtt python3-confluent-kafka python3-jinja2 mosquitto-clients openssl libseccomp2 libunwind8 locales python3-matplotlib python3-venv gir1.2-gst-plugins-base-1.0 gir1.2-gst-rtsp-server-1.0
-  libgstreamer-plugins-bad1.0-dev gstreamer1.0-plugins-bad)
+  libgstreamer-plugins-bad1.0-dev gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly)
 packages_to_live=(python3-aiohttp python3-gi python3-numpy gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0)
 packages_to_browse=(chromium chromium-driver python3-selenium python3-pil fonts-dejavu-core openssl)
 packages_to_draw=(webp)
