@@ -71,7 +71,7 @@ def parser_of_options():
     add("--keep-size", type=amount("KMG"), metavar="SIZE", help="the oldest clips are removed if all are larger, as 20G")
     add("--no-pictures", action="store_true", help="no JPEG of the moment of each event")
     add("--lines", default="/dev/null", metavar="FILE",
-        help="lines of cudavisionjson, for cudavision-publish; - is the standard output, {source} the camera")
+        help="lines of cudavisionjson, for cudavision-publish and cudavision-heatmap; - is the standard output, {source} the camera")
     add("--stall-timeout", type=amount("sm", 0.1), default=20, metavar="TIME",
         help="without a frame for so long, a camera is connected again; default: 20")
     return parser

@@ -56,6 +56,9 @@ mkfifo "$root/known/results/pipe.jsonl"
 diff "$root/expected" "$root/known/joined/people.csv"
 [[ $(head -c 4 "$root/known/joined/people.png") == $'\x89PNG' && ! -e $root/known/joined/histograms.csv ]]
 
+echo "== zones"
+"$venv/bin/python" "$(dirname "${BASH_SOURCE[0]}")/zones_sql.py" "$examples" "$root/zones"
+
 echo "== three shards"
 mkdir -p "$root/videos" "$root/shards"
 make_videos "$root/videos" 6
