@@ -97,6 +97,14 @@ GstBuffer *writable_buffer(GstPadProbeInfo *info, GError **error) {
   return buffer;
 }
 
+gint new_id(GstBuffer *buffer) {
+  gint largest = 0;
+  cudavision::for_each_region(buffer, [&largest](const GstVideoRegionOfInterestMeta &region) {
+    largest = std::max(largest, region.id);
+  });
+  return largest < G_MAXINT ? largest + 1 : cudavision::FreeIds(buffer).next();
+}
+
 GstStructure *detection_of(double score, const char *label) {
   if (std::isnan(score) && label == nullptr) return nullptr;
   GstStructure *detection = gst_structure_new_empty("detection");
@@ -118,7 +126,7 @@ gboolean gst_cuda_vision_buffer_add_region(GstBuffer *buffer, const gchar *type,
   if (width > G_MAXINT || height > G_MAXINT)
     return fail(error, "the width and the height of a region must be at most 2147483647");
   if (!is_writable(buffer, error)) return FALSE;
-  if (id <= 0) id = cudavision::FreeIds(buffer).next();
+  if (id <= 0) id = new_id(buffer);
   GstVideoRegionOfInterestMeta *region = gst_buffer_add_video_region_of_interest_meta(
       buffer, type, static_cast<guint>(x), static_cast<guint>(y), width, height);
   if (region == nullptr || !mark_analysed(buffer, type, 1))

@@ -90,6 +90,17 @@ bool move_axis(double scale, double shift, double in_size, double out_size, guin
 
 }  // namespace
 
+FrameMapping::FrameMapping(const Affine &m, const Rectangle &from, const Rectangle &to,
+                           const FrameSize &in_size, const FrameSize &out_size, bool whole)
+    : m_(m),
+      from_(from),
+      to_(to),
+      in_size_(in_size),
+      out_size_(out_size),
+      whole_(whole),
+      identity_(whole && in_size.width == out_size.width && in_size.height == out_size.height &&
+                m == Affine{1, 0, 0, 0, 1, 0}) {}
+
 FrameMapping FrameMapping::scaling(const FrameSize &in_size, const FrameSize &out_size) {
   const Rectangle all{-kEverywhere, -kEverywhere, kEverywhere, kEverywhere};
   const double sx = out_size.width / double(in_size.width), sy = out_size.height / double(in_size.height);
@@ -113,23 +124,18 @@ FrameMapping FrameMapping::matrix(const float (&matrix)[3][3], const GstVideoRec
           is_whole(in, in_size) && is_whole(out, out_size)};
 }
 
-Point FrameMapping::project(Point p) const {
-  return {affine.xx * p.x + affine.xy * p.y + affine.x0, affine.yx * p.x + affine.yy * p.y + affine.y0};
-}
-
 // The direction to which a normal of an edge moves, of any length. With the Jacobian J, (cos, sin) becomes
 // J^-T (cos, sin), here multiplied by |det J|.
 Point FrameMapping::mapped_normal(double angle) const {
-  const double sign = affine.xx * affine.yy - affine.xy * affine.yx < 0 ? -1 : 1, x = std::cos(angle),
-               y = std::sin(angle);
-  return {sign * (affine.yy * x - affine.yx * y), sign * (affine.xx * y - affine.xy * x)};
+  const double sign = m_.xx * m_.yy - m_.xy * m_.yx < 0 ? -1 : 1, x = std::cos(angle), y = std::sin(angle);
+  return {sign * (m_.yy * x - m_.yx * y), sign * (m_.xx * y - m_.xy * x)};
 }
 
 std::optional<GstCudaVisionKeypoint> FrameMapping::map(const GstCudaVisionKeypoint &keypoint) const {
   const Point from{keypoint.x, keypoint.y};
-  if (!finite(from) || !pixels_of(old_part).contains(from)) return std::nullopt;
+  if (!finite(from) || !pixels_of(from_).contains(from)) return std::nullopt;
   const Point to = project(from);
-  if (!scaled_pixels_of(new_part).contains(to)) return std::nullopt;
+  if (!scaled_pixels_of(to_).contains(to)) return std::nullopt;
   GstCudaVisionKeypoint mapped = keypoint;
   mapped.x = static_cast<float>(to.x);
   mapped.y = static_cast<float>(to.y);
@@ -155,9 +161,9 @@ bool FrameMapping::map_normal(GstCudaVisionLine &line) const {
 }
 
 std::optional<GstCudaVisionLine> FrameMapping::map(const GstCudaVisionLine &line) const {
-  std::optional<Segment> s = clip({{line.x1, line.y1}, {line.x2, line.y2}}, old_part);
+  std::optional<Segment> s = clip({{line.x1, line.y1}, {line.x2, line.y2}}, from_);
   if (!s) return std::nullopt;
-  s = clip({project(s->begin), project(s->end)}, scaled_pixels_of(new_part));
+  s = clip({project(s->begin), project(s->end)}, scaled_pixels_of(to_));
   GstCudaVisionLine mapped = line;
   if (!s || !map_normal(mapped)) return std::nullopt;
   mapped.x1 = static_cast<float>(s->begin.x);
@@ -172,11 +178,11 @@ std::optional<GstCudaVisionLine> FrameMapping::map(const GstCudaVisionLine &line
 }
 
 bool FrameMapping::move(GstCudaVisionTensorMeta *tensor) const {
-  if (affine.xy != 0 || affine.yx != 0 || !(affine.xx > 0 && affine.yy > 0)) return false;
-  return whole || (move_axis(affine.xx, affine.x0, old_size.width, new_size.width, &tensor->frame_width,
-                             &tensor->origin_x) &&
-                   move_axis(affine.yy, affine.y0, old_size.height, new_size.height, &tensor->frame_height,
-                             &tensor->origin_y));
+  if (m_.xy != 0 || m_.yx != 0 || !(m_.xx > 0 && m_.yy > 0)) return false;
+  return whole_ ||
+         (move_axis(m_.xx, m_.x0, in_size_.width, out_size_.width, &tensor->frame_width, &tensor->origin_x) &&
+          move_axis(m_.yy, m_.y0, in_size_.height, out_size_.height, &tensor->frame_height,
+                    &tensor->origin_y));
 }
 
 }  // namespace cudavision

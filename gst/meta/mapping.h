@@ -17,8 +17,6 @@ struct Point {
 
 struct FrameSize {
   int width, height;
-
-  friend bool operator==(const FrameSize &, const FrameSize &) = default;
 };
 
 struct Rectangle {  // closed: includes its borders
@@ -28,7 +26,8 @@ struct Rectangle {  // closed: includes its borders
 };
 
 // An affine mapping from the pixels of one frame to those of another, with the visible part of each.
-struct FrameMapping {
+class FrameMapping {
+ public:
   // Multiplies x and y by the ratios of the sizes, as GStreamer scales its regions of interest. Everything stays
   // visible. The sizes are positive.
   static FrameMapping scaling(const FrameSize &in_size, const FrameSize &out_size);
@@ -39,7 +38,7 @@ struct FrameMapping {
                              const FrameSize &out_size);
 
   // Returns true if points and lines do not change.
-  bool identity() const { return whole && old_size == new_size && affine == Affine{1, 0, 0, 0, 1, 0}; }
+  bool identity() const { return identity_; }
 
   // Returns nullopt if the point leaves the visible part or a value is not finite.
   std::optional<GstCudaVisionKeypoint> map(const GstCudaVisionKeypoint &keypoint) const;
@@ -49,20 +48,27 @@ struct FrameMapping {
   // describes the new positions; the geometry is then unspecified.
   bool move(GstCudaVisionTensorMeta *tensor) const;
 
+ private:
   // The pixel (x, y) moves to (xx x + xy y + x0, yx x + yy y + y0).
   struct Affine {
     double xx, xy, x0, yx, yy, y0;
     friend bool operator==(const Affine &, const Affine &) = default;
   };
-  Affine affine;
-  Rectangle old_part, new_part;  // visible pixel centres of the old and the new frame
-  FrameSize old_size, new_size;
-  bool whole;  // the whole old frame is the whole new frame
 
- private:
-  Point project(Point p) const;
+  FrameMapping(const Affine &m, const Rectangle &from, const Rectangle &to, const FrameSize &in_size,
+               const FrameSize &out_size, bool whole);
+
+  Point project(Point p) const {
+    return {m_.xx * p.x + m_.xy * p.y + m_.x0, m_.yx * p.x + m_.yy * p.y + m_.y0};
+  }
   Point mapped_normal(double angle) const;
   bool map_normal(GstCudaVisionLine &line) const;
+
+  Affine m_;
+  Rectangle from_, to_;  // visible pixel centres of the old and the new frame
+  FrameSize in_size_, out_size_;
+  bool whole_;  // the whole old frame is the whole new frame
+  bool identity_;
 };
 
 // The mapping that a transform applies to coordinates, from the arguments of a GstMetaTransformFunction; nullopt if it

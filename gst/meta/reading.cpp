@@ -59,10 +59,23 @@ std::optional<TrackEstimate> estimate_in(const GstStructure *structure) {
 
 std::optional<double> number_in(const GstStructure *structure, const char *field) {
   const GValue *value = gst_structure_get_value(structure, field);
-  GValue number = G_VALUE_INIT;
-  g_value_init(&number, G_TYPE_DOUBLE);
-  if (value == nullptr || !g_value_transform(value, &number)) return {};
-  return g_value_get_double(&number);
+  if (value == nullptr) return {};
+  switch (G_VALUE_TYPE(value)) {
+    case G_TYPE_DOUBLE:
+      return g_value_get_double(value);
+    case G_TYPE_FLOAT:
+      return static_cast<double>(g_value_get_float(value));
+    case G_TYPE_INT:
+      return g_value_get_int(value);
+    case G_TYPE_UINT:
+      return g_value_get_uint(value);
+    case G_TYPE_INT64:
+      return static_cast<double>(g_value_get_int64(value));
+    case G_TYPE_UINT64:
+      return static_cast<double>(g_value_get_uint64(value));
+    default:
+      return {};
+  }
 }
 
 void drop_half_character(char *text) {

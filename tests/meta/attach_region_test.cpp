@@ -78,7 +78,7 @@ TEST(AttachRegion, ids_are_new_unless_they_are_given) {
   Owned<GList> keeper;
   std::vector<gint> ids;
   for (const GstCudaVisionRegion &region : regions_of(buffer.get(), &keeper)) ids.push_back(region.id);
-  EXPECT_EQ(ids, (std::vector<gint>{1, 2, 7, 3, G_MAXINT, 4}));
+  EXPECT_EQ(ids, (std::vector<gint>{1, 2, 7, 8, G_MAXINT, 3}));
 }
 
 TEST(AttachRegion, regions_are_removed_by_type_or_all) {
