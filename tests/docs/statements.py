@@ -32,7 +32,7 @@ RULES = [
 ]
 # Words that may stand at the beginning of a command that is run.
 KNOWN = {"gst-launch-1.0", "gst-inspect-1.0", "python3", "cat", "cd", "cut", "diff", "echo", "export", "false", "grep",
-         "head", "jq", "ls", "mkdir", "rm", "sed", "sort", "source", "tail", "true", "uniq", "wait", "wc"}
+         "head", "jq", "ls", "mkdir", "mkfifo", "rm", "sed", "sort", "source", "tail", "true", "uniq", "wait", "wc"}
 KEYWORDS = {"do", "done", "if", "then", "else", "fi", "while", "{", "}", "!"}
 
 

@@ -153,6 +153,13 @@ class TableTest(Case):
         self.assertIn("3 lines are none", self.run_it("a.jsonl", "--output", "heat.csv", "--cell", "16"))
         self.check(self.table(), plain_table([walk], 16))
 
+    def test_files_that_are_missing_are_one_line(self):
+        self.write("a.jsonl", lines_of([(0, 1, 1.0, 1.0)], 1))
+        for options in (["missing.jsonl"], ["a.jsonl", "--over", "missing.png"]):
+            result = subprocess.run([sys.executable, PROGRAM, *options], cwd=self.folder, capture_output=True, text=True, check=False)
+            self.assertEqual((result.returncode, result.stderr.count("\n")), (1, 1), result.stderr)
+            self.assertRegex(result.stderr, r"missing\.(jsonl|png): No such file")
+
 
 class PictureTest(Case):
     def test_squares_lie_where_people_were_over_the_picture(self):
