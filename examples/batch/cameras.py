@@ -18,7 +18,6 @@ from gi.repository import GLib
 from results import NoFile, Part
 
 TICK = 200  # milliseconds
-LONGEST_PAUSE = 60  # seconds between two attempts to connect
 LOCK = ".camera"
 STAMP = "%Y%m%dT%H%M%S.%fZ"
 
@@ -73,8 +72,8 @@ class Connection:
         self.wall, self.camera = wall, camera
         self.claim = self.pipeline = self.part = None
         self.closing = False  # a part is being replaced
-        self.serial, self.pause, self.next = 0, 1, 0
-        self.total, self.frames, self.moved = 0, 0, 0
+        self.serial, self.total = 0, 0
+        self.attempts = pipelines.Attempts(wall.options.stall_timeout)
 
     def writer(self):
         self.serial += 1
@@ -91,16 +90,14 @@ class Connection:
             rescue(self.wall.folder, self.claim)
         writer = self.writer()
         self.pipeline = pipelines.camera_pipeline(self.camera, self.wall.options.elements, writer, self.ended, self.warned)
-        self.frames, self.moved = 0, time.monotonic()
+        self.attempts.begin()
         self.pipeline.start()
 
     def warned(self, text):
         self.wall.display.say(f"{self.camera.source}: warning: {text}")
 
     def wait(self, why):
-        self.wall.display.say(f"{self.camera.source}: {why}; the next attempt is in {self.pause} s")
-        self.next = time.monotonic() + self.pause
-        self.pause = min(LONGEST_PAUSE, 2 * self.pause)
+        self.wall.display.say(f"{self.camera.source}: {self.attempts.fail(why)}")
 
     def ended(self, error):
         try:
@@ -137,18 +134,13 @@ class Connection:
 
     def tick(self):
         """Connects, watches the camera, or begins its next part."""
-        now = time.monotonic()
         if self.pipeline is None:
-            if now >= self.next:
+            if self.attempts.are_due:
                 self.connect()
             return
-        frames = self.pipeline.frames()
-        if frames != self.frames:
-            self.frames, self.moved, self.pause = frames, now, 1
-        elif now - self.moved > self.wall.options.stall_timeout:
-            self.pipeline.end(f"no frame came for {self.wall.options.stall_timeout:g} s")
+        if self.attempts.watch(self.pipeline):
             return
-        if now - self.part.began >= self.wall.options.rotate and not self.closing:
+        if time.monotonic() - self.part.began >= self.wall.options.rotate and not self.closing:
             self.rotate()
 
 
@@ -178,7 +170,7 @@ class Wall:
         return sum(c.total + (c.pipeline.frames() if c.pipeline else 0) for c in self.connections)
 
     def status(self):
-        delivering = sum(c.pipeline is not None and c.frames > 0 for c in self.connections)
+        delivering = sum(c.pipeline is not None and c.attempts.frames > 0 for c in self.connections)
         return (f"{delivering} of {len(self.connections)} cameras deliver, {self.rate.update(self.frames()):.1f} frames/s, "
                 f"{self.parts} parts written")
 

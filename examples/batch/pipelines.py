@@ -3,6 +3,7 @@
 import pathlib
 import sys
 import threading
+import time
 
 import gi
 
@@ -18,6 +19,7 @@ Gst.init(None)
 NO_REASON = "GStreamer stopped to read it and gave no reason"
 MOST_WARNINGS = 20  # different ones of a pipeline: more are not told
 PATIENCE = 10  # seconds that a pipeline may take to stop
+LONGEST_PAUSE = 60  # seconds between two attempts to connect a camera
 UPRIGHT = "videoconvert ! videoflip video-direction=auto"  # phones store portraits sideways, with a tag
 CAMERA_FRAMES = f"queue leaky=downstream max-size-buffers=4 max-size-bytes=0 max-size-time=0 ! {UPRIGHT}"
 
@@ -200,6 +202,37 @@ class Pipeline:
             return Gst.PadProbeReturn.REMOVE
 
         self.elements.get_static_pad("src").add_probe(Gst.PadProbeType.IDLE, swap)
+
+
+class Attempts:
+    """When a camera is connected: at once, and after each failure later than after the last one, until frames have come again."""
+
+    def __init__(self, stall_timeout):
+        self.stall_timeout, self.pause, self.next = stall_timeout, 1, 0
+        self.frames, self.moved = 0, 0  # of the connection: how many have come, and when the last one was noticed
+
+    @property
+    def are_due(self):
+        return time.monotonic() >= self.next
+
+    def begin(self):
+        self.frames, self.moved = 0, time.monotonic()
+
+    def fail(self, why):
+        """Returns the text that tells of the failure."""
+        text = f"{why}; the next attempt is in {self.pause} s"
+        self.next, self.pause = time.monotonic() + self.pause, min(LONGEST_PAUSE, 2 * self.pause)
+        return text
+
+    def watch(self, pipeline):
+        """Ends a pipeline from which no frame has come for too long. Returns whether it has."""
+        frames, now = pipeline.frames(), time.monotonic()
+        if frames != self.frames:
+            self.frames, self.moved, self.pause = frames, now, 1
+        elif now - self.moved > self.stall_timeout:
+            pipeline.end(f"no frame came for {self.stall_timeout:g} s")
+            return True
+        return False
 
 
 def video_pipeline(video, decode, elements, writer, on_end, on_warning):

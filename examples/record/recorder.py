@@ -15,7 +15,6 @@ gi.require_version("Gst", "1.0")
 from gi.repository import Gst  # noqa: E402
 
 LATE = 4 * Gst.SECOND  # how much later than its time an event may come: `leave` waits for the patience of the zones
-LONGEST_PAUSE = 60  # seconds between two attempts to connect
 RETRY = 2  # seconds between two attempts to write
 MOST_WAITING = 64 << 20  # bytes of a clip of a live source that wait for a slow disk
 workers = concurrent.futures.ThreadPoolExecutor(1)  # they make pictures
@@ -29,7 +28,7 @@ class Recorder:
         self.camera, self.options, self.on_closed = camera, options, on_closed
         self.say = lambda text: say(f"{camera.source}: {text}")
         self.lock = threading.RLock()
-        self.stream, self.pause, self.next, self.count, self.moved = None, 1, 0, 0, 0
+        self.stream, self.attempts = None, pipelines.Attempts(options.stall_timeout)
         self.is_done = self.has_failed = False  # of a file
         self.open = set()  # clips that are not closed yet, also after their last packet
         self.forget()
@@ -214,7 +213,7 @@ class Recorder:
         self.forget()
         self.stream = Stream(self.camera.text, self.options.elements, self.options.writer(self.camera), self, self.camera.hide)
         self.options.prepare(self.stream.elements)
-        self.count, self.moved = 0, time.monotonic()
+        self.attempts.begin()
         self.stream.start()
 
     def warned(self, text):
@@ -228,9 +227,7 @@ class Recorder:
             if error:
                 self.say(error)
             return
-        self.say(f"{error or 'the camera has ended the stream'}; the next attempt is in {self.pause} s")
-        self.next = time.monotonic() + self.pause
-        self.pause = min(LONGEST_PAUSE, 2 * self.pause)
+        self.say(self.attempts.fail(error or "the camera has ended the stream"))
 
     def disconnect(self):
         if self.stream is None:
@@ -247,14 +244,10 @@ class Recorder:
         if self.is_done:
             return
         if self.stream is None:
-            if time.monotonic() >= self.next:
+            if self.attempts.are_due:
                 self.connect()
             return
-        count = self.stream.frames()
-        if count != self.count:
-            self.count, self.moved, self.pause = count, time.monotonic(), 1
-        elif time.monotonic() - self.moved > self.options.stall_timeout:
-            self.stream.end(f"no frame came for {self.options.stall_timeout:g} s")
+        self.attempts.watch(self.stream)
 
 
 def stamp(when, running):
