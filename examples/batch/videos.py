@@ -28,12 +28,16 @@ def is_address(name):
     return bool(addresses.ADDRESS.match(name)) and not os.path.lexists(name)
 
 
+def short_name(text, joint):
+    """What of a text a file name keeps: letters, marks and digits of all scripts, with a joint for anything else. It does not
+    begin with a -, which commands take for an option."""
+    kept = "".join(c if c in "_-" or unicodedata.category(c)[0] in "LMN" else " " for c in unicodedata.normalize("NFC", text))
+    return re.sub(" +", joint, kept).encode()[:LONGEST].decode(errors="ignore").lstrip("_-").rstrip("_" + joint)
+
+
 def result_name(identity, stem):
-    """A file name that no other identity has and that is the same in every run. Both arguments are bytes. The name keeps
-    letters, marks and digits of all scripts. It does not begin with a -, which commands take for an option."""
-    text = unicodedata.normalize("NFC", stem.decode(errors="replace"))
-    kept = "".join(c if c in "_-" or unicodedata.category(c)[0] in "LMN" else " " for c in text)
-    short = re.sub(" +", "_", kept).encode()[:LONGEST].decode(errors="ignore").lstrip("_-").rstrip("_")
+    """A file name that no other identity has and that is the same in every run. Both arguments are bytes."""
+    short = short_name(stem.decode(errors="replace"), "_")
     return os.fsdecode(f"{short or 'video'}.{hashlib.sha256(identity).hexdigest()[:16]}".encode())
 
 

@@ -4,11 +4,11 @@ import contextlib
 import json
 import os
 import pathlib
-import re
 import time
 
 import gi
 import pipelines
+import videos
 
 gi.require_version("GstVideo", "1.0")
 from gi.repository import Gst, GstVideo  # noqa: E402
@@ -46,7 +46,7 @@ def muxer_of(streams):
 
 
 def file_name(*parts):
-    return "_".join(re.sub(r"[^\w+-]+", "-", part).strip("-")[:60] for part in parts if part)
+    return "_".join(videos.short_name(part, "-") for part in parts if part)
 
 
 def write_whole(path, data):

@@ -18,6 +18,7 @@ import unittest
 from record_parts import (FRAME, H264, LIVE, LIVE_H264, MOTION, PROGRAM, RATE, ROOT, SECONDS, VP8, Case, Gst, decoded, make_video, packets, until)
 
 sys.path[:0] = [str(ROOT / "examples" / "record"), str(ROOT / "examples" / "batch")]
+import clips  # noqa: E402
 import keep  # noqa: E402
 import memory  # noqa: E402
 import record  # noqa: E402
@@ -228,6 +229,13 @@ server.attach(None)
 print(server.get_bound_port(), flush=True)
 GLib.MainLoop().run()
 """
+
+
+class NameTest(unittest.TestCase):
+    def test_names_keep_all_scripts_and_fit_into_a_file_system(self):
+        self.assertEqual(clips.file_name("cross", "door 1 (left)"), "cross_door-1-left")
+        self.assertEqual(clips.file_name("हिन्दी कैमरा"), "हिन्दी-कैमरा")
+        self.assertLess(len(clips.file_name("日" * 100, "cross", "本" * 100).encode()), 200)
 
 
 class MemoryTest(unittest.TestCase):
