@@ -68,16 +68,21 @@ def files_of(results):
 class Reader:
     """Reads what is new in files, or in the standard input, and gives whole lines to the grid."""
 
-    def __init__(self, grid):
-        self.grid, self.files, self.rests, self.skipped = grid, {}, {}, 0
+    def __init__(self, grid, goes_on):
+        self.grid, self.goes_on = grid, goes_on
+        self.files, self.rests, self.skipped = {}, {}, 0
 
     def read(self, name):
         """Reads to the end of what there is now. Returns whether the standard input can have more."""
         if name == "-":
             return self.read_input()
-        file = self.files.get(name) or self.files.setdefault(name, open(name, "rb"))
+        file = self.files.pop(name, None) or open(name, "rb")
         while data := file.read(BLOCK):
             self.feed(name, data)
+        if self.goes_on:
+            self.files[name] = file
+        else:
+            file.close()  # a folder of batch can have more files than a process may have open
         return False
 
     def read_input(self, seconds=0.0):
@@ -125,7 +130,7 @@ class Program:
         ground = ground_of(chosen.metres) if chosen.metres else None
         types = None if chosen.types == "all" else set(chosen.types.split(","))
         self.grid = Grid(chosen.cell or (0.5 if ground else 16), types, ground, chosen.source)
-        self.reader = Reader(self.grid)
+        self.reader = Reader(self.grid, chosen.every is not None)
         self.back = picture.background(chosen.over) if chosen.over else None
         self.stopped = False
 

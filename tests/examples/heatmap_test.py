@@ -6,6 +6,7 @@ import math
 import pathlib
 import random
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -156,9 +157,19 @@ class TableTest(Case):
     def test_files_that_are_missing_are_one_line(self):
         self.write("a.jsonl", lines_of([(0, 1, 1.0, 1.0)], 1))
         for options in (["missing.jsonl"], ["a.jsonl", "--over", "missing.png"]):
-            result = subprocess.run([sys.executable, PROGRAM, *options], cwd=self.folder, capture_output=True, text=True, check=False)
-            self.assertEqual((result.returncode, result.stderr.count("\n")), (1, 1), result.stderr)
-            self.assertRegex(result.stderr, r"missing\.(jsonl|png): No such file")
+            said = self.run_it(*options, status=1)
+            self.assertRegex(said, r"missing\.(jsonl|png): No such file")
+            self.assertEqual(said.count("\n"), 1, said)
+
+    def test_a_folder_may_have_more_files_than_may_be_open(self):
+        walk = walks(100, 3, lambda: (100, 100))
+        self.write("results/a.jsonl", lines_of(walk, 100))
+        for number in range(200):
+            self.write(f"results/empty{number}.jsonl", [])
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        self.run_it("results", "--output", "heat.csv", "--cell", "16",
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, most)))
+        self.check(self.table(), plain_table([walk], 16))
 
 
 class PictureTest(Case):
