@@ -15,10 +15,10 @@ import unittest
 
 import cv2
 import numpy
+from waiting import SECONDS
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "examples" / "heatmap" / "heatmap.py"
-SECONDS = 60
 STEP = 10**8  # ten frames a second
 # A camera 5 m high that looks down by 30 degrees: a point of the ground (u, v) in front of it, in pixels of a frame of 640x480.
 HIGH, TILT, FOCUS = 5, math.radians(30), 500

@@ -15,7 +15,8 @@ import threading
 import time
 import unittest
 
-from publish_parts import MISSING, PROGRAM, TOPIC, Broker, Cutter, Publisher, Subscriber, line, text, until
+from publish_parts import MISSING, PROGRAM, TOPIC, Broker, Cutter, Publisher, Subscriber, line, text
+from waiting import until
 
 FULL = bool(os.environ.get("CUDAVISION_PUBLISH_FULL"))
 CAMERAS = 16

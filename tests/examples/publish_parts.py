@@ -15,10 +15,10 @@ import threading
 import time
 
 from aiohttp import web
+from waiting import SECONDS, until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "examples" / "publish" / "publish.py"
-SECONDS = 60  # the longest wait for anything: machines can be busy
 UNPACKED = ROOT / "build-data" / "usr"  # by tests/run.sh, if mosquitto is not installed
 PROGRAMS = os.pathsep.join([os.environ["PATH"], "/usr/sbin", str(UNPACKED / "sbin"), str(UNPACKED / "bin")])
 MISSING = [name for name in ("mosquitto", "mosquitto_passwd", "mosquitto_sub", "openssl") if not shutil.which(name, path=PROGRAMS)]
@@ -50,16 +50,6 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
-
-
-def until(condition, what, seconds=SECONDS):
-    """Waits until the condition holds, and returns what it has returned."""
-    end = time.monotonic() + seconds
-    while not (result := condition()):
-        if time.monotonic() > end:
-            raise AssertionError(f"not within {seconds} s: {what}")
-        time.sleep(0.02)
-    return result
 
 
 class Broker:

@@ -14,8 +14,8 @@ import time
 import unittest
 
 import jsonschema
-from publish_parts import (MISSING, PROGRAM, ROOT, SECONDS, TOPIC, Broker, Publisher, Server, Subscriber, free_port, line, run_unpacked,
-                           text, until)
+from publish_parts import MISSING, PROGRAM, ROOT, TOPIC, Broker, Publisher, Server, Subscriber, free_port, line, run_unpacked, text
+from waiting import SECONDS, until
 
 SCHEMA = json.loads((ROOT / "gst/visionjson/cudavisionjson.schema.json").read_text(encoding="utf-8"))
 PERSON = {"type": "person", "x": 1, "y": 2, "width": 3, "height": 4, "score": None}

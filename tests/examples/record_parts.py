@@ -6,11 +6,11 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 import gi
 import numpy
+from waiting import SECONDS
 
 gi.require_version("Gst", "1.0")
 from gi.repository import Gst  # noqa: E402
@@ -18,7 +18,6 @@ from gi.repository import Gst  # noqa: E402
 Gst.init(None)
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "examples" / "record" / "record.py"
-SECONDS = 60  # the longest wait for anything: machines can be busy
 WIDTH, HEIGHT, RATE = 160, 128, 25
 FRAME = Gst.SECOND // RATE
 MOTION = "cudabgsub display=false roi-y=32"  # the number of the frame is above
@@ -110,15 +109,6 @@ def decoded(path):
                "fdsink", "fd=1"]
     data = subprocess.run(command, capture_output=True, check=False, timeout=SECONDS).stdout
     return len(data) // (WIDTH * HEIGHT)
-
-
-def until(condition, what, seconds=SECONDS):
-    end = time.monotonic() + seconds
-    while not (result := condition()):
-        if time.monotonic() > end:
-            raise AssertionError(f"not within {seconds} s: {what}")
-        time.sleep(0.05)
-    return result
 
 
 class Case(unittest.TestCase):

@@ -15,7 +15,8 @@ import tempfile
 import time
 import unittest
 
-from record_parts import (FRAME, H264, LIVE, LIVE_H264, MOTION, PROGRAM, RATE, ROOT, SECONDS, VP8, Case, Gst, decoded, make_video, packets, until)
+from record_parts import (FRAME, H264, LIVE, LIVE_H264, MOTION, PROGRAM, RATE, ROOT, VP8, Case, Gst, decoded, make_video, packets)
+from waiting import SECONDS, until
 
 sys.path[:0] = [str(ROOT / "examples" / "record"), str(ROOT / "examples" / "batch")]
 import clips  # noqa: E402
