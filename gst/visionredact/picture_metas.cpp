@@ -120,7 +120,10 @@ GstEvent *without_pictures(GstEvent *event) {
   for (const char *tag : kPictureTags) gst_tag_list_remove_tag(tags, tag);
   const guint32 number = gst_event_get_seqnum(event);
   gst_event_unref(event);
-  if (gst_tag_list_is_empty(tags)) return gst_tag_list_unref(tags), nullptr;
+  if (gst_tag_list_is_empty(tags)) {
+    gst_tag_list_unref(tags);
+    return nullptr;
+  }
   event = gst_event_new_tag(tags);
   gst_event_set_seqnum(event, number);
   return event;

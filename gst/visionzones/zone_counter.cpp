@@ -17,9 +17,9 @@ constexpr double kUsualHysteresis = 0.01;
 constexpr double kApart = 1.25;
 
 bool wants(const ZoneRule &rule, GQuark type) {
+  if (rule.types.empty()) return true;
   const char *name = g_quark_to_string(type);
-  return rule.types.empty() ||
-         (name != nullptr && std::find(rule.types.begin(), rule.types.end(), name) != rule.types.end());
+  return name != nullptr && std::find(rule.types.begin(), rule.types.end(), name) != rule.types.end();
 }
 
 FixedPoint anchor_of(const ZoneRule &rule, const CountedBox &box) {
@@ -324,9 +324,9 @@ void ZoneCounter::watch_distance(std::size_t rule) {
     double nearest = zone.distance * (stay.is_close ? kApart : 1);
     guint64 other = id;
     for (const auto &[other_id, other_track] : tracks_) {
+      if (other_id == id || !is_placed_in(other_track, rule)) continue;
       const double apart = distance(track.way.place(), other_track.way.place());
-      if (other_id != id && apart < nearest && is_placed_in(other_track, rule))
-        nearest = apart, other = other_id;
+      if (apart < nearest) nearest = apart, other = other_id;
     }
     if (other == id) stay.is_close = false, stay.close_since = GST_CLOCK_TIME_NONE;
     if (other == id || stay.is_close) continue;
