@@ -18,35 +18,8 @@ using cudavision::HWY_NAMESPACE::fused_multiply_add;
 using Floats = hn::ScalableTag<float>;
 using Vector = hn::Vec<Floats>;
 
-// Splits whole vectors of interleaved pixels. where[i]: the index of the byte of a pixel that goes to out[i].
-// Returns the number of pixels that were split.
-int split_vectors(const std::uint8_t *pixels, const int where[3], int channels, int step, int width,
-                  std::uint8_t *const out[3]) {
-  const hn::ScalableTag<std::uint8_t> d;
-  const int lanes = static_cast<int>(hn::Lanes(d));
-  int x = 0;
-  for (; x + lanes <= width; x += lanes) {
-    hn::Vec<decltype(d)> v[4];
-    if (step == 4)
-      hn::LoadInterleaved4(d, pixels + 4 * x, v[0], v[1], v[2], v[3]);
-    else
-      hn::LoadInterleaved3(d, pixels + 3 * x, v[0], v[1], v[2]);
-    for (int c = 0; c < channels; ++c) hn::StoreU(v[where[c]], d, out[c] + x);
-  }
-  return x;
-}
-
-void split_row(const std::uint8_t *const samples[3], int channels, int step, int width,
-               std::uint8_t *const out[3]) {
-  int x = 0;
-  const std::uint8_t *pixels = std::min({samples[0], samples[1], samples[2]});
-  const int where[3] = {static_cast<int>(samples[0] - pixels), static_cast<int>(samples[1] - pixels),
-                        static_cast<int>(samples[2] - pixels)};
-  // The last pixel is left out: bytes of it that belong to no channel may lie beyond the end of the picture.
-  if (channels == 3 && (step == 3 || step == 4) && std::max({where[0], where[1], where[2]}) < step)
-    x = split_vectors(pixels, where, channels, step, width - 1, out);
-  for (; x < width; ++x)
-    for (int c = 0; c < channels; ++c) out[c][x] = samples[c][static_cast<std::ptrdiff_t>(x) * step];
+void copy_channel(const std::uint8_t *samples, int step, int width, std::uint8_t *out) {
+  for (int x = 0; x < width; ++x) out[x] = samples[x * step];
 }
 
 void color_row(const Rules &rules, const std::uint8_t *bytes, int width, float *colors) {
@@ -327,7 +300,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cudavision::hog {
 
-HWY_EXPORT(split_row);
+HWY_EXPORT(copy_channel);
 HWY_EXPORT(color_row);
 HWY_EXPORT(vote_row);
 HWY_EXPORT(sum_row);
@@ -336,9 +309,8 @@ HWY_EXPORT(normalize_block);
 HWY_EXPORT(add_products);
 HWY_EXPORT(resize_row);
 
-void split_row(const std::uint8_t *const samples[3], int channels, int step, int width,
-               std::uint8_t *const out[3]) {
-  HWY_DYNAMIC_DISPATCH(split_row)(samples, channels, step, width, out);
+void copy_channel(const std::uint8_t *samples, int step, int width, std::uint8_t *out) {
+  HWY_DYNAMIC_DISPATCH(copy_channel)(samples, step, width, out);
 }
 void color_row(const Rules &rules, const std::uint8_t *bytes, int width, float *colors) {
   HWY_DYNAMIC_DISPATCH(color_row)(rules, bytes, width, colors);

@@ -11,10 +11,8 @@ namespace cudavision::hog {
 // elements after the end of each array, which may be read and overwritten.
 constexpr int kRowPadding = 64;
 
-// Splits `width` pixels into one row per channel. samples[c] is the first sample of channel c, and `step` is
-// the distance between neighbouring pixels in bytes. Neither the input nor the output needs padding.
-void split_row(const std::uint8_t *const samples[3], int channels, int step, int width,
-               std::uint8_t *const out[3]);
+// Copies every `step`-th byte of a row of pixels, one channel. Needs no padding.
+void copy_channel(const std::uint8_t *samples, int step, int width, std::uint8_t *out);
 
 // Converts a row to colours (color_value()) and mirrors it by one element: colors[-1] and colors[width] are
 // written, too. bytes needs no padding.

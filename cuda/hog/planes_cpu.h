@@ -8,36 +8,18 @@
 
 namespace cudavision::hog {
 
-// Planes that own their memory. kRowPadding bytes after each row may be read and written.
-class OwnedPlanes {
- public:
-  OwnedPlanes() = default;
-  OwnedPlanes(Size size, int count);
-
-  BytePlanes view() const;
-  std::uint8_t *row(int plane, int y) {
-    return bytes_.data() + (static_cast<std::size_t>(plane) * static_cast<std::size_t>(size_.height) +
-                            static_cast<std::size_t>(y)) *
-                               static_cast<std::size_t>(pitch_);
-  }
-
- private:
-  Size size_;
-  int count_ = 0;
-  std::ptrdiff_t pitch_ = 0;
-  Array<std::uint8_t> bytes_;
-};
-
 // Splits interleaved channels into planes.
 class PlaneSplitter {
  public:
-  PlaneSplitter(Size size, int channels);
+  PlaneSplitter(Size size, int channels)
+      : bytes_(static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height) *
+               static_cast<std::size_t>(channels)) {}
   // Sets `planes` to a view of the picture itself if it is a plane of luma, otherwise of a copy that is valid
   // until the next call.
   Status take(const Workers &workers, const HogPicture &picture, BytePlanes *planes);
 
  private:
-  OwnedPlanes planes_;
+  Array<std::uint8_t> bytes_;
 };
 
 }  // namespace cudavision::hog
