@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The weights with which the pixels of a block vote for its cells.
-#include "cuda/hog/axis_weights.h"
-
 #include <algorithm>
 #include <cmath>
+
+#include "cuda/hog/hog_backends.h"
 
 namespace cudavision::hog {
 namespace {
@@ -13,12 +13,9 @@ double sigma_of(const HogParams &params) {
   return params.sigma > 0 ? params.sigma : (params.block.width + params.block.height) / 8.0;
 }
 
-AxisWeights axis_weights(int cell, int side, HogVariant variant, double sigma) {
-  AxisWeights w;
-  w.side = side, w.cells = side / cell;
-  w.weight.assign(static_cast<std::size_t>(w.cells * side), 0.0f);
-  for (int c = 0; c < w.cells; ++c) {
-    int begin = side, end = 0;
+std::vector<float> axis_weights(int cell, int side, HogVariant variant, double sigma) {
+  std::vector<float> weights;
+  for (int c = 0; c < side / cell; ++c)
     for (int i = 0; i < side; ++i) {
       double weight = i / cell == c ? 1 : 0;
       if (variant == HogVariant::opencv) {
@@ -28,21 +25,17 @@ AxisWeights axis_weights(int cell, int side, HogVariant variant, double sigma) {
         weight = std::max(0.0, 1 - std::abs((i + 0.5) / cell - 0.5 - c)) *
                  std::exp(-off * off / (2 * sigma * sigma));
       }
-      if (weight <= 0) continue;
-      w.weight[static_cast<std::size_t>(c * side + i)] = static_cast<float>(weight);
-      begin = std::min(begin, i), end = i + 1;
+      weights.push_back(static_cast<float>(weight));
     }
-    w.begin.push_back(begin), w.end.push_back(end);
-  }
-  return w;
+  return weights;
 }
 
 }  // namespace
 
-AxisWeights axis_weights_x(const HogParams &params) {
+std::vector<float> axis_weights_x(const HogParams &params) {
   return axis_weights(params.cell.width, params.block.width, params.variant, sigma_of(params));
 }
-AxisWeights axis_weights_y(const HogParams &params) {
+std::vector<float> axis_weights_y(const HogParams &params) {
   return axis_weights(params.cell.height, params.block.height, params.variant, sigma_of(params));
 }
 

@@ -59,7 +59,7 @@ struct PlainTile {
   const TiledPicture &picture;
   const Rules &rules;
   const TilePlan &plan;
-  const DeviceWeights &x_weights, &y_weights;
+  const AxisWeights &weights;
   int row0, col0;
   // The following arrays are in shared memory.
   float *color_of;  // [256]: color_value() of each byte
@@ -104,10 +104,10 @@ struct PlainTile {
     for (int i = thread(); i < histograms; i += kTileThreads) {
       const int row = i / across(), column = i - row * across(), cell = column % rules.cells_x;
       const int x = column / rules.cells_x * rules.stride.width;
-      const float *weight = x_weights.weight + cell * rules.block.width;
+      const float *weight = weights.x + cell * rules.block.width;
       float *own = sums + i;
       for (int b = 0; b < rules.bins; ++b) own[b * histograms] = 0;
-      for (int k = x_weights.begin[cell]; k < x_weights.end[cell]; ++k) {
+      for (int k = first_voter(rules, cell); k < end_of_voters(rules, cell); ++k) {
         const VoteBins to = bins[row * plan.width + x + k];
         const float2 vote = votes[vote_place(plan.width, row, x + k)];
         float *first = own + to.first * histograms, *second = own + to.second * histograms;
@@ -129,7 +129,7 @@ struct PlainTile {
                 cell_y = number / rules.bins % rules.cells_y, row = first_row + i / of_row;
       const int block = (row << plan.cols_log2) + column / rules.cells_x, cell_x = column % rules.cells_x;
       const int top = row * stride - y;  // the first row of the block, relative to the chunk
-      const float *weight = y_weights.weight + cell_y * block_height - top;
+      const float *weight = weights.y + cell_y * block_height - top;
       const float *from = sums + bin * kChunkRows * across() + column;
       float &sum = blocks[block * rules.length + (cell_x * rules.cells_y + cell_y) * rules.bins + bin];
       float value = top < 0 ? sum : 0.0f;  // otherwise this is the block's first chunk
@@ -175,9 +175,8 @@ struct PlainTile {
 // Does the work of make_tile() for any HOG parameters.
 template <typename Source, typename Wait>
 __device__ void make_plain_tile(const Source &source, const TiledPicture &picture, const Rules &rules,
-                                const TilePlan &plan, const DeviceWeights &x_weights,
-                                const DeviceWeights &y_weights, int tile_index, float *out, float *shared,
-                                const Wait &wait_for_pixels) {
+                                const TilePlan &plan, const AxisWeights &weights, int tile_index, float *out,
+                                float *shared, const Wait &wait_for_pixels) {
   const int tile_y = tile_index / picture.tiles_x, tile_x = tile_index - tile_y * picture.tiles_x;
   float *votes = shared + 256, *sums = votes + 2 * kChunkRows * vote_pitch(plan.width),
         *blocks = sums + kChunkRows * rules.bins * (rules.cells_x << plan.cols_log2);
@@ -186,8 +185,7 @@ __device__ void make_plain_tile(const Source &source, const TiledPicture &pictur
       .picture = picture,
       .rules = rules,
       .plan = plan,
-      .x_weights = x_weights,
-      .y_weights = y_weights,
+      .weights = weights,
       .row0 = tile_y * plan.rows,
       .col0 = tile_x << plan.cols_log2,
       .color_of = shared,
@@ -218,15 +216,12 @@ __device__ void make_plain_tile(const Source &source, const TiledPicture &pictur
 // plan.shared_bytes of dynamic shared memory. wait_for_pixels() is called before the first pixel is read.
 template <bool kDefaultParams, typename Source, typename Wait>
 __device__ void make_tile(const Source &source, const TiledPicture &picture, const Rules &rules,
-                          const TilePlan &plan, const DeviceWeights &x_weights,
-                          const DeviceWeights &y_weights, int tile_index, float *out, float *shared,
-                          const Wait &wait_for_pixels) {
+                          const TilePlan &plan, const AxisWeights &weights, int tile_index, float *out,
+                          float *shared, const Wait &wait_for_pixels) {
   if constexpr (kDefaultParams)
-    make_default_tile(source, picture, rules, plan.rows, x_weights, y_weights, tile_index, out, shared,
-                      wait_for_pixels);
+    make_default_tile(source, picture, rules, plan.rows, weights, tile_index, out, shared, wait_for_pixels);
   else
-    make_plain_tile(source, picture, rules, plan, x_weights, y_weights, tile_index, out, shared,
-                    wait_for_pixels);
+    make_plain_tile(source, picture, rules, plan, weights, tile_index, out, shared, wait_for_pixels);
 }
 
 }  // namespace cudavision::hog

@@ -1,13 +1,36 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The choice of the size of a tile for the kernels that compute blocks.
+// What the launches of the kernels that compute blocks share: the weights, and the choice of the size of a tile.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
+#include "cuda/common/buffer_cuda.h"
 #include "cuda/hog/block_tile.cuh"
+#include "cuda/hog/hog_backends.h"
 
 namespace cudavision::hog {
+
+class OwnedWeights {
+ public:
+  // Enqueues a copy from host memory of this object, which must live until the copy is done. Call upload() once.
+  Status upload(const HogParams &params, cudaStream_t stream) {
+    const std::vector<float> of_y = axis_weights_y(params);
+    host_ = axis_weights_x(params);
+    y_ = host_.size();
+    host_.insert(host_.end(), of_y.begin(), of_y.end());
+    CUDAVISION_TRY(device_.allocate(host_.size()));
+    return CUDAVISION_CHECK_CUDA(cudaMemcpyAsync(device_.data(), host_.data(), host_.size() * sizeof(float),
+                                                 cudaMemcpyHostToDevice, stream));
+  }
+  AxisWeights view() const { return {device_.data(), device_.data() + y_}; }
+
+ private:
+  std::vector<float> host_;  // the weights of x, then those of y
+  std::size_t y_ = 0;        // the index of the first one of y
+  DeviceBuffer<float> device_;
+};
 
 // Whether kernels compiled with kDefaultParams (block_tile.cuh) compute blocks with these parameters.
 inline bool has_default_params(const Rules &rules) { return with_default_params(rules) == rules; }

@@ -17,10 +17,9 @@ constexpr int kChunkRows = 8;  // rows of pixels that a tile processes at a time
 constexpr int kFrameTilesAtOnce = 5;
 constexpr int level_tiles_at_once(bool default_params) { return default_params ? 6 : 5; }
 
-// AxisWeights in device memory.
-struct DeviceWeights {
-  const int *begin, *end;
-  const float *weight;
+// axis_weights_x() and axis_weights_y() in device memory.
+struct AxisWeights {
+  const float *x, *y;
 };
 
 // The layout of the blocks in memory: block (row, col) begins at the element offset(row, col), and its

@@ -50,8 +50,8 @@ float *BlockScratch::ring() {
 
 BlockRows::BlockRows(const HogParams &params)
     : rules_(rules_of(params)),
-      x_(axis_weights_x(params)),
-      y_(axis_weights_y(params)),
+      x_weights_(axis_weights_x(params)),
+      y_weights_(axis_weights_y(params)),
       open_rows_(divide_up(params.block.height, params.stride.height)) {}
 
 Interval BlockRows::columns_of(const Region &blocks) const {
@@ -72,11 +72,11 @@ void BlockRows::compute(const ScaledPicture &picture, const Region &blocks, Bloc
     sum_votes(picture, y, columns, blocks.width, scratch);
     for (int r = row; r < end && r * stride <= y; ++r) {
       const int inside = y - r * stride;
-      for (int c = 0; c < y_.cells; ++c) {
+      for (int c = 0; c < rules_.cells_y; ++c) {
         float *sums = sums_of(r, c, blocks.width, scratch);
         const int length = row_length(rules_, blocks.width);
         if (inside == 0) std::fill_n(sums, length, 0.0f);
-        const float weight = y_.weight[static_cast<std::size_t>(c * y_.side + inside)];
+        const float weight = y_weights_[static_cast<std::size_t>(c * height + inside)];
         if (weight > 0) add_weighted(scratch.rows_.data(), weight, length, sums);
       }
     }
@@ -118,7 +118,7 @@ void BlockRows::sum_votes(const ScaledPicture &picture, int y, Interval columns,
             tail = first_column_of_tail(rules_.variant, picture.size.width) - columns.first;
   const VoteRow votes{scratch.votes_.data(), scratch.votes_.data() + scratch.row_, scratch.bins_.data()};
   vote_row(rules_, rows, std::clamp(tail, 0, width), width, votes);
-  sum_row(rules_, x_, votes, width, cols, scratch.ring(), scratch.rows_.data());
+  sum_row(rules_, x_weights_.data(), votes, width, cols, scratch.ring(), scratch.rows_.data());
 }
 
 void BlockRows::finish_row(const Region &blocks, int row, BlockScratch &scratch,

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "cuda/common/memory_budget.h"
-#include "cuda/hog/axis_weights.h"
 #include "cuda/hog/hog_detector_rules.h"
 #include "cuda/hog/hog_simd.h"
 
@@ -81,8 +80,8 @@ class BlockRows {
   float *sums_of(int row, int cell_y, int cols, BlockScratch &scratch) const;
 
   Rules rules_;
-  AxisWeights x_, y_;
-  int open_rows_;  // the largest number of rows of blocks that a pixel row lies in
+  std::vector<float> x_weights_, y_weights_;  // axis_weights_x() and axis_weights_y()
+  int open_rows_;                             // the largest number of rows of blocks that a pixel row lies in
 };
 
 }  // namespace cudavision::hog

@@ -77,11 +77,11 @@ struct DefaultTile {
   __device__ int y0() const { return 8 * row0; }
   __device__ static int thread() { return static_cast<int>(threadIdx.x); }
 
-  __device__ void prepare(const DeviceWeights &x_weights, const DeviceWeights &y_weights) const {
+  __device__ void prepare(const AxisWeights &weights) const {
     list_colors(rules, memory.color_of);
     if (thread() < 32) {
-      memory.x_weight[thread() / 16][thread() % 16] = x_weights.weight[thread()];
-      memory.y_weight[thread() / 16][thread() % 16] = y_weights.weight[thread()];
+      memory.x_weight[thread() / 16][thread() % 16] = weights.x[thread()];
+      memory.y_weight[thread() / 16][thread() % 16] = weights.y[thread()];
     }
   }
 
@@ -314,9 +314,8 @@ struct DefaultTile {
 // make_tile() (block_tile.cuh) with the default parameters.
 template <typename Source, typename Wait>
 __device__ void make_default_tile(const Source &source, const TiledPicture &picture, const Rules &any_rules,
-                                  int most_rows, const DeviceWeights &x_weights,
-                                  const DeviceWeights &y_weights, int tile_index, float *out, float *shared,
-                                  const Wait &wait_for_pixels) {
+                                  int most_rows, const AxisWeights &weights, int tile_index, float *out,
+                                  float *shared, const Wait &wait_for_pixels) {
   const Rules rules = with_default_params(any_rules);
   const int tile_y = tile_index / picture.tiles_x, tile_x = tile_index - tile_y * picture.tiles_x;
   const int col0 = tile_x << kDefaultColsLog2, row0 = tile_y * most_rows;
@@ -328,7 +327,7 @@ __device__ void make_default_tile(const Source &source, const TiledPicture &pict
                            .memory = *reinterpret_cast<DefaultTileMemory<Source::channels> *>(shared),
                            .row0 = row0,
                            .col0 = col0};
-  tile.prepare(x_weights, y_weights);
+  tile.prepare(weights);
   wait_for_pixels();
   __syncthreads();
   const auto loaded = tile.loaded_column();

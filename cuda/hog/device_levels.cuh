@@ -239,7 +239,7 @@ struct LevelBlocksTask {
   const PixelType<kChannels> *pixels;
   Rules rules;
   TilePlan plan;
-  DeviceWeights x_weights, y_weights;
+  AxisWeights weights;
   float *blocks;
   Search search;
 };
@@ -263,8 +263,8 @@ static __global__ void __launch_bounds__(kTileThreads,
       }))
     return wait_for_kernel_ahead();
   const LevelSource<kChannels> source{task.pixels + level.pixels, picture.width};
-  make_tile<kDefaultParams>(source, picture, task.rules, task.plan, task.x_weights, task.y_weights, tile,
-                            task.blocks, shared, [] { wait_for_kernel_ahead(); });
+  make_tile<kDefaultParams>(source, picture, task.rules, task.plan, task.weights, tile, task.blocks, shared,
+                            [] { wait_for_kernel_ahead(); });
 }
 
 }  // namespace cudavision::hog

@@ -5,7 +5,6 @@
 #include "cuda/common/device_limits_cuda.h"
 #include "cuda/common/launch_cuda.h"
 #include "cuda/common/resident_blocks.cuh"
-#include "cuda/hog/axis_weights_cuda.h"
 #include "cuda/hog/block_tile_cuda.h"
 #include "cuda/hog/hog_backends.h"
 
@@ -18,7 +17,7 @@ struct FrameTask {
   TiledPicture picture;
   Rules rules;
   TilePlan plan;
-  DeviceWeights x_weights, y_weights;
+  AxisWeights weights;
   float *blocks;
   Input input;
 };
@@ -28,7 +27,7 @@ static __global__ void __launch_bounds__(kTileThreads, resident_blocks(kTileThre
     make_blocks_kernel(FrameTask<kChannels> task) {
   CUDAVISION_DYNAMIC_SHARED(float, shared);
   let_next_kernel_start();
-  make_tile<kDefaultParams>(task.source, task.picture, task.rules, task.plan, task.x_weights, task.y_weights,
+  make_tile<kDefaultParams>(task.source, task.picture, task.rules, task.plan, task.weights,
                             static_cast<int>(blockIdx.x), task.blocks, shared,
                             [&] { wait_for_input(task.input); });
 }
@@ -69,8 +68,7 @@ class HogCuda final : public Hog {
                               .number_stride = 1}},
         .rules = rules_,
         .plan = plan_,
-        .x_weights = weights_.x(),
-        .y_weights = weights_.y(),
+        .weights = weights_.view(),
         .blocks = blocks,
         .input = input};
     const auto kernel = has_default_params(rules_) ? make_blocks_kernel<true, kChannels>

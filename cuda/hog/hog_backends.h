@@ -2,6 +2,8 @@
 // The backends of HOG, of the detector, and of boxes and stars as primitives; and the host code that they share.
 #pragma once
 
+#include <vector>
+
 #include "cuda/common/backends.h"
 #include "cuda/hog/hog_detector.h"
 #include "cuda/hog/hog_primitives_rules.h"
@@ -10,6 +12,10 @@
 namespace cudavision::hog {
 
 Rules rules_of(const HogParams &params);
+
+// The weights with which the pixels of a block vote for its cells, along one axis: [cell][pixel of the block]. They are
+// separable: the weight of a pixel for a cell is the product of one weight per axis.
+std::vector<float> axis_weights_x(const HogParams &params), axis_weights_y(const HogParams &params);
 
 // Fails if the picture does not have the size `made_for` and `channels` channels, or if a channel is subsampled or
 // differs from channel 0 in pitch or step.

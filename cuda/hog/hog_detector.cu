@@ -10,7 +10,6 @@
 #include "cuda/common/device_limits_cuda.h"
 #include "cuda/common/grid_cuda.h"
 #include "cuda/common/launch_cuda.h"
-#include "cuda/hog/axis_weights_cuda.h"
 #include "cuda/hog/block_tile_cuda.h"
 #include "cuda/hog/hits.cuh"
 #include "cuda/hog/hog_backends.h"
@@ -223,8 +222,7 @@ class HogDetectorCuda final : public HogDetector {
                                           .pixels = pixels,
                                           .rules = rules_,
                                           .plan = tiles_,
-                                          .x_weights = weights_.x(),
-                                          .y_weights = weights_.y(),
+                                          .weights = weights_.view(),
                                           .blocks = blocks_.data(),
                                           .search = search_};
     const auto kernel = has_default_params(rules_) ? make_level_blocks_kernel<true, kChannels>

@@ -119,6 +119,19 @@ struct LongestGradient {
   }
 };
 
+// The pixels of a row of a block that may vote for the cells in column `cell`, as their first and their end. With the
+// variant opencv, votes reach to the centres of the neighbouring cells.
+CUDAVISION_HOST_DEVICE constexpr int first_voter(const Rules &rules, int cell) {
+  const int first =
+      cell * rules.cell.width - (rules.variant == HogVariant::opencv ? rules.cell.width / 2 : 0);
+  return first > 0 ? first : 0;
+}
+CUDAVISION_HOST_DEVICE constexpr int end_of_voters(const Rules &rules, int cell) {
+  const int end =
+      (cell + 1) * rules.cell.width + (rules.variant == HogVariant::opencv ? rules.cell.width / 2 : 0);
+  return end < rules.block.width ? end : rules.block.width;
+}
+
 // --- normalisation of a block ---
 // Each number v of the block becomes scaled(rules, v, scale_of(rules, sum)), where sum adds the terms of all numbers.
 // For l2_hys it is then multiplied by second_scale_of(rules, sum), where sum adds the squares of the scaled numbers.

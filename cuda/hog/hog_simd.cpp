@@ -135,14 +135,13 @@ void expand_votes(const Rules &rules, const VoteRow &votes, int begin, int end, 
 
 // sum_row() for blocks of two cells in a row that overlap by one cell. Each pixel is expanded once, for the
 // right half of one block and the left half of the next one.
-void sum_row_of_pairs(const Rules &rules, const AxisWeights &weights, const VoteRow &votes, int cols,
-                      float *out) {
+void sum_row_of_pairs(const Rules &rules, const float *weights, const VoteRow &votes, int cols, float *out) {
   const hn::CappedTag<float, kHistogramStep> d;
   const hn::Rebind<std::int32_t, decltype(d)> d32;
   const int lanes = static_cast<int>(hn::Lanes(d)), bins = rules.bins, stride = rules.stride.width;
   const float *__restrict__ first = votes.first, *__restrict__ second = votes.second;
   const std::int32_t *__restrict__ bin_of = votes.bin;
-  const float *__restrict__ weight0 = weights.weight.data(), *__restrict__ weight1 = weight0 + weights.side;
+  const float *__restrict__ weight0 = weights, *__restrict__ weight1 = weights + rules.block.width;
   HWY_ALIGN float left[2][kHistogramStep] = {}, whole[2][kHistogramStep];  // one histogram per cell
   for (int col = -1; col < cols; ++col) {
     for (int b = 0; b < kHistogramStep; b += lanes) {
@@ -173,16 +172,14 @@ void sum_row_of_pairs(const Rules &rules, const AxisWeights &weights, const Vote
   }
 }
 
-void sum_row(const Rules &rules, const AxisWeights &weights, const VoteRow &votes, int width, int cols,
-             float *ring, float *out) {
-  if (weights.cells == 2 && rules.stride.width == rules.cell.width && rules.bins <= kHistogramStep)
+void sum_row(const Rules &rules, const float *weights, const VoteRow &votes, int width, int cols, float *ring,
+             float *out) {
+  if (rules.cells_x == 2 && rules.stride.width == rules.cell.width && rules.bins <= kHistogramStep)
     return sum_row_of_pairs(rules, weights, votes, cols, out);
   const hn::CappedTag<float, kHistogramStep> d;
   const int lanes = static_cast<int>(hn::Lanes(d)), pitch = histogram_pitch(rules.bins);
   constexpr int kAhead = 64;  // pixels are expanded this early, so that loads do not wait for recent stores
-  const int bins = rules.bins, stride = rules.stride.width, side = weights.side, cells = weights.cells;
-  const int *begins = weights.begin.data(), *ends = weights.end.data();
-  const float *all_weights = weights.weight.data();
+  const int bins = rules.bins, stride = rules.stride.width, side = rules.block.width;
   int expanded = 0;
   for (int col = 0; col < cols; ++col) {
     const int x = col * stride;
@@ -190,9 +187,9 @@ void sum_row(const Rules &rules, const AxisWeights &weights, const VoteRow &vote
       expand_votes(rules, votes, std::max(expanded, x), end, pitch, ring);
       expanded = end;
     }
-    for (int cell = 0; cell < cells; ++cell, out += bins) {
-      const float *weight = all_weights + cell * side;
-      const int begin = begins[cell], end = ends[cell];
+    for (int cell = 0; cell < rules.cells_x; ++cell, out += bins) {
+      const float *weight = weights + cell * side;
+      const int begin = first_voter(rules, cell), end = end_of_voters(rules, cell);
       for (int b = 0; b < bins; b += lanes) {
         auto sum = hn::Zero(d);
         for (int i = begin; i < end; ++i) {
@@ -318,8 +315,8 @@ void color_row(const Rules &rules, const std::uint8_t *bytes, int width, float *
 void vote_row(const Rules &rules, const ColorRows &colors, int tail, int width, const VoteRow &votes) {
   HWY_DYNAMIC_DISPATCH(vote_row)(rules, colors, tail, width, votes);
 }
-void sum_row(const Rules &rules, const AxisWeights &weights, const VoteRow &votes, int width, int cols,
-             float *ring, float *out) {
+void sum_row(const Rules &rules, const float *weights, const VoteRow &votes, int width, int cols, float *ring,
+             float *out) {
   HWY_DYNAMIC_DISPATCH(sum_row)(rules, weights, votes, width, cols, ring, out);
 }
 void add_weighted(const float *row, float weight, int count, float *sums) {

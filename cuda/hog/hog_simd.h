@@ -2,7 +2,6 @@
 // The vectorised inner loops of the CPU backend.
 #pragma once
 
-#include "cuda/hog/axis_weights.h"
 #include "cuda/hog/hog_rules.h"
 
 namespace cudavision::hog {
@@ -39,9 +38,10 @@ constexpr int kHistogramStep = 16;  // each of these histograms is padded to a m
 inline int histogram_pitch(int bins) { return divide_up(bins, kHistogramStep) * kHistogramStep; }
 
 // Sums the weighted votes of a pixel row into one histogram for each column of cells of each of `cols` columns of
-// blocks. out: [col][cell][bins]. ring: scratch memory of kRingPixels * histogram_pitch(bins) floats.
-void sum_row(const Rules &rules, const AxisWeights &weights, const VoteRow &votes, int width, int cols,
-             float *ring, float *out);
+// blocks. weights: axis_weights_x(). out: [col][cell][bins]. ring: scratch memory of kRingPixels *
+// histogram_pitch(bins) floats.
+void sum_row(const Rules &rules, const float *weights, const VoteRow &votes, int width, int cols, float *ring,
+             float *out);
 
 // sums[i] += weight * row[i] for i in [0, count).
 void add_weighted(const float *row, float weight, int count, float *sums);
