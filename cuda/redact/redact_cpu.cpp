@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The CPU backend of redaction (hiding parts of a frame): the threads share the rows.
 #include <algorithm>
-#include <bit>
+#include <bitset>
 #include <cmath>
 #include <cstdint>
 
@@ -38,26 +38,6 @@ Span span_of(const Region &shape, const Task &task, int y) {
   return {std::max(first, limit.x), std::min(last, limit.x + limit.width - 1)};
 }
 
-// The cells (pixels that share a chroma sample) of a row that are hidden already, so that each is hidden only once,
-// however many boxes cover it.
-class HiddenCells {
- public:
-  // Marks the cells from first to last as hidden, and calls visit(cell) for those that were not marked before.
-  template <typename Visit>
-  void hide(int first, int last, const Visit &visit) {
-    for (int word = first / 64; word <= last / 64 && first <= last; ++word) {
-      std::uint64_t left = ~hidden_[word];
-      if (word == first / 64) left &= ~std::uint64_t{0} << (first % 64);
-      if (word == last / 64) left &= ~std::uint64_t{0} >> (63 - last % 64);
-      hidden_[word] |= left;
-      for (; left != 0; left &= left - 1) visit(64 * word + std::countr_zero(left));
-    }
-  }
-
- private:
-  std::uint64_t hidden_[kMaxSide / 64] = {};
-};
-
 // Hides pixels in the rows of pixels that share chroma samples with row `top`, the first of them.
 class Rows {
  public:
@@ -67,27 +47,28 @@ class Rows {
         top_(top),
         bottom_(std::min(task.frame.height, top + (1 << group_shift_y(task)))) {}
 
-  // Hides the selected pixels: each cell by the last box that covers it, and the remaining cells by the mask.
+  // Hides the selected cells (pixels that share a chroma sample): each by the last box that covers it, and the
+  // remaining ones by the masks.
   void hide_selected() const {
     clear_map();
-    HiddenCells hidden;
+    std::bitset<kMaxSide> hidden;  // cells, each of which is hidden only once, however many boxes cover it
     for (int i = task_.box_count - 1; i > 0; --i) {
       Span all{task_.frame.width, -1};  // the union of the rows' spans, which overlap
       for (int y = top_; y < bottom_; ++y) {
         const Span span = span_of(task_.boxes[i].shape, task_, y);
         if (span.first <= span.last) all = {std::min(all.first, span.first), std::max(all.last, span.last)};
       }
-      if (all.first <= all.last)
-        hidden.hide(all.first / step_x_, all.last / step_x_, [&](int cell) { hide_cell(i, cell * step_x_); });
+      for (int x = all.first / step_x_ * step_x_; x <= all.last; x += step_x_) {
+        if (!hidden[static_cast<std::size_t>(x)]) hide_cell(i, x);
+        hidden.set(static_cast<std::size_t>(x));
+      }
     }
     if (task_.mask.data == nullptr && task_.always.data == nullptr) return;
     const Region frame{0, 0, task_.frame.width, task_.frame.height};
-    hidden.hide(0, (task_.frame.width - 1) / step_x_, [&](int cell) {
-      const int x = cell * step_x_;
-      if ((task_.mask.data != nullptr && is_set(task_.mask, x, task_.limit)) ||
-          (task_.always.data != nullptr && is_set(task_.always, x, frame)))
+    for (int x = 0; x < task_.frame.width; x += step_x_)
+      if (!hidden[static_cast<std::size_t>(x)] &&
+          (is_set(task_.mask, x, task_.limit) || is_set(task_.always, x, frame)))
         hide_cell(0, x);
-    });
   }
 
   // Hides the pixels that are not selected (`inverse`). The map first holds the selected pixels, then the others.
@@ -97,10 +78,10 @@ class Rows {
     for (int y = top_; y < bottom_; ++y) {
       std::uint8_t *row = task_.map.row(y);
       if (task_.mask.data != nullptr) std::copy_n(task_.mask.row(y), task_.frame.width, row);
-      HiddenCells selected;
-      for (int i = 1; i < task_.box_count; ++i)
-        if (const Span span = span_of(task_.boxes[i].shape, task_, y); span.first <= span.last)
-          selected.hide(span.first, span.last, [row](int x) { row[x] = 255; });
+      for (int i = 1; i < task_.box_count; ++i) {
+        const Span span = span_of(task_.boxes[i].shape, task_, y);
+        for (int x = span.first; x <= span.last; ++x) row[x] = 255;
+      }
       const bool is_limited = y < limit.y || y >= limit.y + limit.height;
       for (int x = 0; x < task_.frame.width; ++x)
         row[x] = is_limited || x < limit.x || x >= limit.x + limit.width || row[x] != 0 ? 0 : 255;
@@ -116,8 +97,9 @@ class Rows {
     for (int y = top_; y < bottom_ && task_.map.data != nullptr; ++y)
       std::fill_n(task_.map.row(y), task_.frame.width, std::uint8_t{0});
   }
-  // Whether `bytes` is not 0 at a pixel that lies in the limit and in the cell that begins at column x.
+  // Whether `bytes`, if there are any, are not 0 at a pixel that lies in the limit and in the cell from column x on.
   bool is_set(ImageView<const std::uint8_t> bytes, int x, const Region &limit) const {
+    if (bytes.data == nullptr) return false;
     for (int y = std::max(top_, limit.y); y < std::min(bottom_, limit.y + limit.height); ++y)
       for (int px = std::max(x, limit.x); px < std::min(x + step_x_, limit.x + limit.width); ++px)
         if (bytes.row(y)[px] != 0) return true;
