@@ -64,16 +64,11 @@ Status check_sources(const Frame &frame, const RemovalSources &sources, Size mad
 
 RemovalPass removal_pass(const RemovalSources &sources, int first_region) {
   RemovalPass pass;
+  pass.adds = first_region > 0;
+  if (!pass.adds) pass.sources = sources;
+  pass.sources.limit = sources.limit;
   pass.region_count = std::min(kRegionsPerPass, sources.region_count - first_region);
   std::copy_n(sources.regions + first_region, pass.region_count, pass.regions);
-  pass.limit = sources.limit;
-  pass.adds = first_region > 0;
-  if (pass.adds) return pass;
-  pass.picture = sources.picture;
-  pass.by_color = sources.by_color;
-  pass.color = sources.color;
-  pass.tolerance = sources.tolerance;
-  pass.alpha = sources.alpha;
   return pass;
 }
 

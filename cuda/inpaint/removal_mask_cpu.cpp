@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "cuda/common/memory_budget.h"
-#include "cuda/common/per_thread.h"
 #include "cuda/inpaint/inpaint_backends.h"
 
 namespace cudavision::inpaint {
@@ -17,8 +16,7 @@ class RemovalMaskCpu final : public RemovalMask {
       : execution_(execution),
         size_(size),
         mask_(static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height)),
-        wide_(mask_.size()),
-        covers_([width = size.width] { return Array<int>(static_cast<std::size_t>(width) + 1); }) {}
+        wide_(mask_.size()) {}
 
   Status run(const Frame &frame, const RemovalSources &sources, ImageView<const std::uint8_t> *mask,
              std::uint8_t *into) override {
@@ -27,16 +25,11 @@ class RemovalMaskCpu final : public RemovalMask {
     RemovalSources others = sources;
     others.region_count = 0;
     const RemovalPass pass = removal_pass(others, 0);
-    covers_.fit(*execution_.workers);
-    CUDAVISION_TRY(for_each_strip([&](int y0, int y1, int slot) {
+    CUDAVISION_TRY(for_each_strip([&](int y0, int y1, int) {
       for (int y = y0; y < y1; ++y) {
-        const int *covers = find_covers(sources, y, covers_[slot]);
-        int count = 0;  // of the regions that hold the pixel
-        for (int x = 0; x < size_.width; ++x) {
-          count += covers[x];
-          const bool held = count > 0 && is_allowed(sources.limit, x, y);
-          made.row(y)[x] = held || is_selected(pass, frame, x, y) ? 255 : 0;
-        }
+        std::uint8_t *row = made.row(y);
+        for (int x = 0; x < size_.width; ++x) row[x] = is_selected(pass, frame, x, y) ? 255 : 0;
+        for (int i = 0; i < sources.region_count; ++i) select(sources.regions[i], sources.limit, y, row);
       }
     }));
     if (sources.dilation > 0) CUDAVISION_TRY(dilate(made, sources.dilation, sources.limit));
@@ -53,19 +46,14 @@ class RemovalMaskCpu final : public RemovalMask {
     return execution_.workers->run_strips(size_.height, kRowsPerTask, body);
   }
 
-  // For each column of row y, the number of regions that begin there less the number of those that end before
-  // it. So the time depends on the number of regions and not on their area.
-  const int *find_covers(const RemovalSources &sources, int y, Array<int> &covers) const {
-    std::fill(covers.begin(), covers.end(), 0);
-    for (int i = 0; i < sources.region_count; ++i) {
-      const Region &r = sources.regions[i];
-      if (y < r.y || y - r.y >= r.height || r.x >= size_.width) continue;
-      const long long end = static_cast<long long>(r.x) + r.width;
-      if (end <= 0) continue;
-      ++covers[static_cast<std::size_t>(std::max(r.x, 0))];
-      --covers[static_cast<std::size_t>(std::min<long long>(end, size_.width))];
-    }
-    return covers.data();
+  // Selects the pixels of row y that lie in the region and in the limit.
+  void select(const Region &region, Region limit, int y, std::uint8_t *row) const {
+    if (limit.width == 0) limit = {0, 0, size_.width, size_.height};
+    if (y < region.y || y - region.y >= region.height || y < limit.y || y - limit.y >= limit.height) return;
+    const int first = std::max({region.x, limit.x, 0});
+    const long long end =
+        std::min<long long>({1ll * region.x + region.width, 1ll * limit.x + limit.width, size_.width});
+    for (int x = first; x < end; ++x) row[x] = 255;
   }
 
   // Dilates along the rows from the mask to wide_, then along the columns back to the mask.
@@ -102,7 +90,6 @@ class RemovalMaskCpu final : public RemovalMask {
   Execution execution_;
   Size size_;
   Array<std::uint8_t> mask_, wide_;
-  PerThread<Array<int>> covers_;
 };
 
 }  // namespace
