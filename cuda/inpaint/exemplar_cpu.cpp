@@ -21,27 +21,25 @@ int confidence_at(const FillState &s, int x, int y, int radius) {
   return confidence_of(sum, (window.x1 - window.x0) * (window.y1 - window.y0));
 }
 
-float priority_at(const FillState &s, const Array<std::uint32_t> &gradients, int x, int y, int radius) {
+float priority_at(const FillState &s, const Array<LumaGradient> &gradients, int x, int y, int radius) {
   const Bounds window = window_around(s.area, x, y, radius);
-  std::uint32_t isophote = 0;
-  int longest = 0;
+  LumaGradient isophote;
   for (int j = window.y0; j < window.y1; ++j)
     for (int i = window.x0; i < window.x1; ++i) {
-      const std::uint32_t gradient = gradients[static_cast<std::size_t>(s.index(i, j))];
-      if (squared_length(gradient) > longest) longest = squared_length(gradient), isophote = gradient;
+      const LumaGradient &gradient = gradients[static_cast<std::size_t>(s.index(i, j))];
+      if (gradient.squared_length() > isophote.squared_length()) isophote = gradient;
     }
-  return priority_of(front_pixel(confidence_at(s, x, y, radius), normal_at(s, x, y)), gradient_x(isophote),
-                     gradient_y(isophote));
+  return priority_of(front_pixel(confidence_at(s, x, y, radius), normal_at(s, x, y)), isophote.x, isophote.y);
 }
 
 // The gradient of luma at a pixel of the area; 0 at the area's border, and if the pixel or a neighbour is unfilled.
-std::uint32_t gradient_at(const FillState &s, int x, int y) {
-  if (x == 0 || y == 0 || x == s.area.width - 1 || y == s.area.height - 1) return 0;
+LumaGradient gradient_at(const FillState &s, int x, int y) {
+  if (x == 0 || y == 0 || x == s.area.width - 1 || y == s.area.height - 1) return {};
   const int at = s.index(x, y);
   bool filled = true;
   for (int j = -1; j <= 1; ++j)
     for (int i = -1; i <= 1; ++i) filled &= s.confidence[at + j * s.pitch + i] > 0;
-  return filled ? luma_gradient(s, x, y) : 0;
+  return filled ? LumaGradient(s, x, y) : LumaGradient();
 }
 
 struct TargetPixel {

@@ -54,7 +54,8 @@ class ExemplarFill {
   Size size_;
   int radius_ = 0;
   FillState state_{};
-  Array<std::uint32_t> words_, gradient_;  // gradient_: gradient_at() of each pixel
+  Array<std::uint32_t> words_;
+  Array<LumaGradient> gradient_;  // gradient_at() of each pixel
   Array<ConfidenceCode> confidence_;
   Array<std::uint64_t> row_best_;
   Target target_;

@@ -156,7 +156,7 @@ class Inpaint {
   virtual void drop_history() = 0;
 };
 
-// Scratch memory: about 18 bytes per pixel on CUDA and 24 on the CPU, and 18 more from the first temporal frame on. On
+// Scratch memory: about 18 bytes per pixel on CUDA and 28 on the CPU, and 18 more from the first temporal frame on. On
 // CUDA, 7.5 of the 18 bytes are for holes whose state does not fit into the shared memory of a block; any frame may
 // have such a hole. CUDA: returns an error if the device cannot run all blocks of the fill kernel at once.
 Status make_inpaint(const Execution &execution, Size size, std::unique_ptr<Inpaint> *inpaint);

@@ -65,8 +65,6 @@ int Diffusion::run(ImageView<std::uint32_t> pixels, ImageView<std::uint8_t> hole
 
 constexpr int kRowsPerTask = 16;
 
-constexpr Bounds kEmptyBounds{kMaxSide, kMaxSide, 0, 0};
-
 class InpaintCpu final : public Inpaint {
  public:
   InpaintCpu(const Execution &execution, Size size)
@@ -93,12 +91,10 @@ class InpaintCpu final : public Inpaint {
 
  private:
   // Counts of one row. removed: the pixels in the hole. remembered: those of them that the background has restored.
+  // differing: the pixels outside of the hole that differ from their background.
   struct HoleRow {
     int removed = 0, remembered = 0;
-    // The number of pixels outside of the hole that differ from their background.
     std::uint32_t differing = 0;
-    // The unfilled pixels lie in [first, end), which is empty if end is 0.
-    int first = 0, end = 0;
   };
 
   Status work(const InpaintFrame &frame, const InpaintParams &params, InpaintReport *report,
@@ -114,15 +110,13 @@ class InpaintCpu final : public Inpaint {
       for (const HoleRow &row : rows_) report->remembered += row.remembered;
       if (report->removed == 0) return {};
     }
-    Bounds bounds;
-    CUDAVISION_TRY(find_bounds_of_hole(&bounds));
     if (report->remembered < report->removed) {
       CUDAVISION_TRY(make_features(frame, params));
       if (!find_sources(params.patch_size / 2)) {
         report->refused = true, report->remembered = 0;
         return {};
       }
-      CUDAVISION_TRY(fill(bounds, params, log, progress, report));
+      CUDAVISION_TRY(fill(params, log, progress, report));
     }
     return report->stopped ? Status() : store(frame);
   }
@@ -244,22 +238,13 @@ class InpaintCpu final : public Inpaint {
 
   // --- the fill ---
 
-  Status find_bounds_of_hole(Bounds *bounds) {
-    CUDAVISION_TRY(for_each_row([&](int y, int) {
-      const std::uint8_t *hole = view(hole_).row(y);
-      HoleRow &row = rows_[static_cast<std::size_t>(y)];
-      row.first = size_.width, row.end = 0;
+  Bounds bounds_of_hole() {
+    Bounds b{kMaxSide, kMaxSide, 0, 0};
+    for (int y = 0; y < size_.height; ++y)
       for (int x = 0; x < size_.width; ++x)
-        if (hole[x] != 0) row.first = std::min(row.first, x), row.end = x + 1;
-    }));
-    *bounds = kEmptyBounds;
-    for (int y = 0; y < size_.height; ++y) {
-      const HoleRow &row = rows_[static_cast<std::size_t>(y)];
-      if (row.end == 0) continue;
-      *bounds = {std::min(bounds->x0, row.first), std::min(bounds->y0, y), std::max(bounds->x1, row.end),
-                 y + 1};
-    }
-    return {};
+        if (view(hole_).row(y)[x] != 0)
+          b = {std::min(b.x0, x), std::min(b.y0, y), std::max(b.x1, x + 1), y + 1};
+    return b;
   }
 
   Status make_features(const InpaintFrame &frame, const InpaintParams &params) {
@@ -296,7 +281,7 @@ class InpaintCpu final : public Inpaint {
     return any;
   }
 
-  Status fill(Bounds bounds, const InpaintParams &params, const FillLog &log, const Progress &progress,
+  Status fill(const InpaintParams &params, const FillLog &log, const Progress &progress,
               InpaintReport *report) {
     const ComparedPlanes planes{
         {planes_[0].data(), planes_[1].data(), planes_[2].data()}, plane_pitch_, plane_count_};
@@ -305,6 +290,7 @@ class InpaintCpu final : public Inpaint {
                             .hole = view(hole_),
                             .planes = planes,
                             .sources = sources()};
+    const Bounds bounds = bounds_of_hole();
     const int known = report->remembered, removed = report->removed;
     const auto report_progress = [&](int filled) { return !progress || progress(known + filled, removed); };
     CUDAVISION_TRY(

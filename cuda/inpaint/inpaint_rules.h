@@ -138,18 +138,6 @@ CUDAVISION_HOST_DEVICE constexpr int confidence_of_code(ConfidenceCode code) {
   return code + (code == 65535 ? 1 : 0);
 }
 
-// A gradient of luma, 16 bits per component. 0 also stands for a pixel without a gradient.
-CUDAVISION_HOST_DEVICE constexpr std::uint32_t pack_gradient(int gx, int gy) {
-  return static_cast<std::uint32_t>(gx & 0xffff) | static_cast<std::uint32_t>(gy) << 16;
-}
-CUDAVISION_HOST_DEVICE constexpr int gradient_x(std::uint32_t g) { return static_cast<std::int16_t>(g); }
-CUDAVISION_HOST_DEVICE constexpr int gradient_y(std::uint32_t g) {
-  return static_cast<std::int16_t>(g >> 16);
-}
-CUDAVISION_HOST_DEVICE constexpr int squared_length(std::uint32_t g) {
-  return gradient_x(g) * gradient_x(g) + gradient_y(g) * gradient_y(g);
-}
-
 // The Sobel gradient, at a pixel of the front, of the indicator of unfilled pixels.
 struct Normal {
   int x, y;
@@ -286,11 +274,8 @@ struct LumaGradient {
   LumaGradient() = default;
   CUDAVISION_HOST_DEVICE LumaGradient(const FillState &s, int px, int py)
       : x(s.luma(px + 1, py) - s.luma(px - 1, py)), y(s.luma(px, py + 1) - s.luma(px, py - 1)) {}
+  CUDAVISION_HOST_DEVICE int squared_length() const { return x * x + y * y; }
 };
-CUDAVISION_HOST_DEVICE inline std::uint32_t luma_gradient(const FillState &s, int x, int y) {
-  const LumaGradient gradient(s, x, y);
-  return pack_gradient(gradient.x, gradient.y);
-}
 
 CUDAVISION_HOST_DEVICE inline bool on_front(const FillState &s, int x, int y) {
   const int at = s.index(x, y);

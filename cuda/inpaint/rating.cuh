@@ -58,8 +58,7 @@ constexpr int kKeySideBits = 6, kLeastKey = 1 << (2 * kKeySideBits);
 static_assert(scratch_pitch(kMaxPatchSize / 2) <= 1 << kKeySideBits);
 static_assert(2 * 255 * 255 < 1 << (31 - 2 * kKeySideBits));
 __device__ inline int gradient_key(const LumaGradient &gradient, int x, int y) {
-  return (gradient.x * gradient.x + gradient.y * gradient.y) * kLeastKey +
-         (kLeastKey - 1 - (y << kKeySideBits | x));
+  return gradient.squared_length() * kLeastKey + (kLeastKey - 1 - (y << kKeySideBits | x));
 }
 // Returns the gradient whose gradient_key() is `key`.
 __device__ inline LumaGradient gradient_of_key(const BlockState &s, const RatedWindow &window, int radius,
