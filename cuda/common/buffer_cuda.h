@@ -17,38 +17,47 @@
 
 namespace cudavision {
 
-struct FreeDevice {
+// How memory is allocated and freed.
+struct DeviceMemory {
+  static constexpr const char *kName = "device memory";
+  static Status allocate(void **memory, std::size_t bytes) {
+    return CUDAVISION_CHECK_CUDA(cudaMalloc(memory, bytes));
+  }
   void operator()(void *memory) const {
     const Allocation announced;
     (void)cudaFree(memory);
   }
 };
-struct FreePinned {
+struct PinnedMemory {
+  static constexpr const char *kName = "page-locked memory";
+  static Status allocate(void **memory, std::size_t bytes) {
+    return CUDAVISION_CHECK_CUDA(cudaHostAlloc(memory, bytes, cudaHostAllocPortable));
+  }
   void operator()(void *memory) const {
     const Allocation announced;
     (void)cudaFreeHost(memory);
   }
 };
 
-// An array of T in device memory.
-template <typename T>
-class DeviceBuffer {
+// An array of T.
+template <typename T, typename Memory>
+class CudaBuffer {
  public:
   // Replaces the buffer; its contents are undefined. On failure the buffer is empty and the error text states
   // the number of bytes.
   Status allocate(std::size_t count) {
-    *this = DeviceBuffer();
-    CUDAVISION_TRY(charge_.take(count * sizeof(T)));
-    T *data = nullptr;
+    *this = CudaBuffer();
+    const std::size_t bytes = count * sizeof(T);
+    CUDAVISION_TRY(charge_.take(bytes));
+    void *data = nullptr;
     const Allocation announced;
-    const Status status = CUDAVISION_CHECK_CUDA(cudaMalloc(&data, count * sizeof(T)));
-    if (status.ok()) {
-      data_.reset(data);
-      count_ = count;
-      return {};
+    if (const Status status = Memory::allocate(&data, bytes); !status.ok()) {
+      charge_.give_back();
+      return {status.code(), std::to_string(bytes) + " bytes of " + Memory::kName + ": " + status.text()};
     }
-    charge_.give_back();
-    return {status.code(), std::to_string(count * sizeof(T)) + " bytes of device memory: " + status.text()};
+    data_.reset(static_cast<T *>(data));
+    count_ = count;
+    return {};
   }
 
   T *data() const { return data_.get(); }
@@ -56,41 +65,21 @@ class DeviceBuffer {
 
  private:
   MemoryCharge charge_;
-  std::unique_ptr<T, FreeDevice> data_;
+  std::unique_ptr<T, Memory> data_;
   std::size_t count_ = 0;
 };
 
+template <typename T>
+using DeviceBuffer = CudaBuffer<T, DeviceMemory>;
 // Pinned host memory, usable in every CUDA context: copies to and from the device are asynchronous and run at
 // full speed.
-class PinnedBuffer {
- public:
-  // As DeviceBuffer::allocate, for `size` bytes.
-  Status allocate(std::size_t size) {
-    data_.reset();
-    CUDAVISION_TRY(charge_.take(size));
-    void *data = nullptr;
-    const Allocation announced;
-    const Status status = CUDAVISION_CHECK_CUDA(cudaHostAlloc(&data, size, cudaHostAllocPortable));
-    if (!status.ok()) {
-      charge_.give_back();
-      return {status.code(), std::to_string(size) + " bytes of page-locked memory: " + status.text()};
-    }
-    data_.reset(static_cast<unsigned char *>(data));
-    return {};
-  }
-
-  unsigned char *data() const { return data_.get(); }
-
- private:
-  MemoryCharge charge_;
-  std::unique_ptr<unsigned char, FreePinned> data_;
-};
+using PinnedBuffer = CudaBuffer<unsigned char, PinnedMemory>;
 
 // An image in device memory. CUDA chooses the pitch.
 template <typename T>
 class DeviceImage {
  public:
-  // As DeviceBuffer::allocate.
+  // As CudaBuffer::allocate.
   Status allocate(Size size) {
     *this = DeviceImage();
     CUDAVISION_TRY(charge_.take(static_cast<std::size_t>(size.width) * sizeof(T) *
@@ -120,7 +109,7 @@ class DeviceImage {
 
  private:
   MemoryCharge charge_;
-  std::unique_ptr<T, FreeDevice> data_;
+  std::unique_ptr<T, DeviceMemory> data_;
   std::ptrdiff_t pitch_bytes_ = 0;
   Size size_;
 };
