@@ -15,7 +15,7 @@
 #include "cuda/gradient/gradient_cpu.h"
 #include "cuda/gradient/gradient_rules.h"
 #include "cuda/sigma2kp/sigma2kp_backends.h"
-#include "cuda/sigma2kp/strip_finder_cpu.h"
+#include "cuda/sigma2kp/strip_finder_simd.h"
 
 namespace cudavision::sigma2kp {
 namespace {
@@ -46,16 +46,16 @@ class FinderOf final : public Finder {
         // The halo rows, which neighbouring strips compute twice, are at most half of the rows of a strip.
         strip_rows_(std::max(kLeastStripRows, 2 * (plan.before + plan.after))),
         strips_(static_cast<std::size_t>(divide_up(rows_, strip_rows_))),
-        finders_([plan, rows = std::min(strip_rows_, rows_)] { return StripFinder<T>(plan, rows); }) {}
+        memory_([plan, rows = std::min(strip_rows_, rows_)] { return StripMemory<T>(plan, rows); }) {}
 
   Status find(ImageView<const std::uint8_t> luma, const Places &places, Keypoints *keypoints) override {
-    finders_.fit(workers_);
+    memory_.fit(workers_);
     CUDAVISION_TRY(workers_.run(static_cast<int>(strips_.size()), [&](int strip, int slot) {
       Keypoints &found = strips_[static_cast<std::size_t>(strip)];
       found.clear();
       const auto [first, end] =
           searched_rows(places, strip * strip_rows_, std::min(rows_, (strip + 1) * strip_rows_));
-      if (first < end) finders_[slot].find(luma, first, end, &found);
+      if (first < end) find_in_strip(memory_[slot], luma, first, end, &found);
     }));
     keypoints->clear();
     for (const Keypoints &found : strips_)
@@ -81,7 +81,7 @@ class FinderOf final : public Finder {
   const Workers &workers_;
   int window_, rows_, strip_rows_;
   std::vector<Keypoints> strips_;
-  PerThread<StripFinder<T>> finders_;
+  PerThread<StripMemory<T>> memory_;
 };
 
 // Removes the keypoints i with keep[i] == 0.
