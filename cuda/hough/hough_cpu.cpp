@@ -11,7 +11,7 @@
 #include "cuda/hough/hough_backends.h"
 #include "cuda/hough/line_primitives_rules.h"
 #include "cuda/hough/segments_cpu.h"
-#include "cuda/hough/votes_simd.h"
+#include "cuda/hough/votes_cpu.h"
 
 namespace cudavision::hough {
 namespace {
