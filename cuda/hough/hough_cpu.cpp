@@ -3,21 +3,89 @@
 // group of angles counts the votes of all points in its own rows of the accumulator and finds their peaks;
 // finally the peaks are sorted.
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "cuda/common/image.h"
 #include "cuda/common/memory_budget.h"
 #include "cuda/common/owned_memory.h"
 #include "cuda/hough/hough_backends.h"
+#include "cuda/hough/hough_rules.h"
 #include "cuda/hough/line_primitives_rules.h"
 #include "cuda/hough/segments_cpu.h"
-#include "cuda/hough/votes_cpu.h"
 
 namespace cudavision::hough {
 namespace {
 
 constexpr int kStripRows = 64;
 constexpr int kAnglesPerTask = 8;  // their rows of about 2000 cells each at 1080p stay in the L2 cache
+
+// The edge pixels of a strip of rows in row-major order, as a structure of arrays.
+struct EdgePoints {
+  Array<float> x, y;
+  Array<std::uint16_t> direction;  // of the gradient; empty without gradient voting
+
+  std::size_t count() const { return x.size(); }
+};
+
+// The number of points per block. Their coordinates and cells stay in the L1 cache.
+constexpr int kBlock = 512;
+
+// Consecutive points often lie on the same edge and vote for the same cell, so that each increment would
+// depend on the one before. Four distant parts of the block are therefore interleaved.
+void add_votes(const std::int32_t *cells, int count, std::uint32_t *row) {
+  const int part = count / 4;
+  for (int i = 0; i < part; ++i)
+    for (int k = 0; k < 4; ++k) ++row[cells[k * part + i]];
+  for (int i = 4 * part; i < count; ++i) ++row[cells[i]];
+}
+
+// Replaces *points by the edge pixels of rows [first, last). Gradient directions are listed unless luma is
+// empty.
+void list_points(ImageView<const std::uint8_t> edges, ImageView<const std::uint8_t> luma, int first, int last,
+                 EdgePoints *points) {
+  points->x.clear(), points->y.clear(), points->direction.clear();
+  for (int y = first; y < last; ++y)
+    for (int x = 0; x < edges.width; ++x) {
+      if (edges.row(y)[x] == 0) continue;
+      points->x.push_back(static_cast<float>(x));
+      points->y.push_back(static_cast<float>(y));
+      if (luma.data != nullptr)
+        points->direction.push_back(static_cast<std::uint16_t>(gradient_direction(luma, x, y)));
+    }
+}
+
+// Each point votes for all angles in [first, last).
+void vote(const Accumulator &accumulator, int first, int last, const EdgePoints &points) {
+  std::int32_t cells[kBlock];
+  for (std::size_t begin = 0; begin < points.count(); begin += kBlock)
+    for (int n = first; n < last; ++n) {
+      const Angle &angle = accumulator.angles[n];
+      const float *x = points.x.data() + begin, *y = points.y.data() + begin;
+      const int count = static_cast<int>(std::min<std::size_t>(kBlock, points.count() - begin));
+      for (int i = 0; i < count; ++i)
+        cells[i] =
+            distance_bits(x[i], y[i], angle.scaled_cos, angle.scaled_sin) - kRoundingBits - angle.first;
+      add_votes(cells, count, accumulator.votes + accumulator.row(n));
+    }
+}
+
+// Each point votes for the angles in [first, last) that are also in the intervals of its gradient direction.
+// intervals: gradient_intervals_of().
+void vote_near_gradient(const Accumulator &accumulator, int first, int last, const EdgePoints &points,
+                        const std::vector<AngleIntervals> &intervals) {
+  for (std::size_t i = 0; i < points.count(); ++i) {
+    const AngleIntervals &near = intervals[points.direction[i]];
+    for (int part = 0; part < 2; ++part)
+      for (int n = std::max(first, near.begin[part]); n < std::min(last, near.end[part]); ++n) {
+        const Angle &angle = accumulator.angles[n];
+        ++accumulator.votes[accumulator.row(n) +
+                            (distance_bits(points.x[i], points.y[i], angle.scaled_cos, angle.scaled_sin) -
+                             kRoundingBits - angle.first)];
+      }
+  }
+}
 
 class HoughCpu final : public Hough {
  public:
