@@ -15,13 +15,134 @@
 #include "cuda/common/grid_cuda.h"
 #include "cuda/common/launch_cuda.h"
 #include "cuda/opticalflow/flow_boxes.cuh"
-#include "cuda/opticalflow/flow_leftovers_cuda.h"
-#include "cuda/opticalflow/flow_pyramid_cuda.h"
+#include "cuda/opticalflow/flow_leftovers.cuh"
+#include "cuda/opticalflow/flow_pyramid.cuh"
 #include "cuda/opticalflow/flow_track.cuh"
 #include "cuda/opticalflow/opticalflow_backends.h"
 
 namespace cudavision::opticalflow {
 namespace {
+
+// The work list of leftover pixels (flow_leftovers.cuh): its device memory, and the launch of the kernel that
+// finishes them.
+class Leftovers {
+ public:
+  // Allocates a list with room for one in 16 pixels of the frame.
+  Status allocate(Size frame) {
+    const std::size_t pixels = static_cast<std::size_t>(frame.width) * static_cast<std::size_t>(frame.height);
+    CUDAVISION_TRY(multiprocessor_count(&multiprocessors_));
+    CUDAVISION_TRY(pixels_.allocate(pixels / 16 + 1));
+    return counters_.allocate(kCounters);
+  }
+
+  // Call begin() before the first level of a frame and end() after its last one. begin() resets the counters if the
+  // last frame did not reach end() because of an error.
+  Status begin(cudaStream_t stream) {
+    if (std::exchange(counters_are_zero_, false)) return {};
+    return CUDAVISION_CHECK_CUDA(cudaMemsetAsync(counters_.data(), 0, kCounters * sizeof(unsigned), stream));
+  }
+  void end() { counters_are_zero_ = true; }
+
+  LeftoverList list() const {
+    return {.pixels = pixels_.data(),
+            .capacity = static_cast<unsigned>(pixels_.count()),
+            .count = counters_.data(),
+            .taken = counters_.data() + 1,
+            .blocks_done = counters_.data() + 2};
+  }
+  // Enqueues the kernel that finishes the pixels of the list.
+  Status finish(cudaStream_t stream, const DeviceWork &work) const {
+    return with_window(work.rules.window, [&](auto steps, auto window) {
+      const int at_once = leftover_blocks(steps()) * multiprocessors_,
+                most = divide_up(work.from.width * work.from.height, kLeftoverThreads / 32);
+      const auto kernel = finish_leftovers_kernel<steps(), window()>;
+      return CUDAVISION_LAUNCH_PDL("finish_leftovers_kernel", kernel,
+                                   dim3(static_cast<unsigned>(std::min(at_once, most))),
+                                   dim3(kLeftoverThreads), stream, work, list());
+    });
+  }
+
+ private:
+  DeviceBuffer<UnfinishedPixel> pixels_;
+  static constexpr std::size_t kCounters = 3;
+  DeviceBuffer<unsigned> counters_;  // LeftoverList::count, taken and blocks_done
+  int multiprocessors_ = 1;
+  bool counters_are_zero_ = false;
+};
+
+// The pyramid of a frame in device memory, with the Scharr derivatives of every level. One kernel per level
+// computes both (flow_pyramid.cuh).
+class DevicePyramid {
+ public:
+  // levels: the number of levels above the frame.
+  Status allocate(Size frame, int levels) {
+    for (int level = 0; level <= levels; ++level, frame = next_level(frame)) {
+      Level &added = levels_.emplace_back();
+      added.size = frame;
+      const Size size = with_border(frame);
+      CUDAVISION_TRY(added.picture.allocate(size));
+      CUDAVISION_TRY(added.gradient.allocate(frame));
+      CUDAVISION_TRY(added.bytes.allocate({size.width / 4, size.height}));
+    }
+    return {};
+  }
+
+  // Copies a frame and computes `levels` levels above it. Enqueues levels + 1 kernels.
+  Status build(cudaStream_t stream, ImageView<const std::uint8_t> luma, int levels) {
+    CUDAVISION_TRY(prepare(stream, luma, 0, levels));
+    return prepare_above(stream, 0, levels);
+  }
+  // Adds levels to a pyramid that has `built` levels above the frame, until it has `levels`.
+  Status extend(cudaStream_t stream, int built, int levels) {
+    if (levels <= built) return {};
+    CUDAVISION_TRY(prepare(stream, picture(built), built, levels));
+    return prepare_above(stream, built, levels);
+  }
+
+  // All three views begin at the first pixel of the level.
+  ImageView<std::uint8_t> picture(int level) const {
+    const auto &[size, picture, gradient, bytes] = at(level);
+    return picture.view().crop({kBorderLeft, kBorderAbove, size.width, size.height});
+  }
+  ImageView<ScharrGradient> gradient(int level) const { return at(level).gradient.view(); }
+  ImageView<GradientBytes> bytes(int level) const {
+    const auto &[size, picture, gradient, bytes] = at(level);
+    return bytes.view().crop({kBorderLeft / 4, kBorderAbove, divide_up(size.width, 4), size.height});
+  }
+
+ private:
+  struct Level {
+    Size size;
+    DeviceImage<std::uint8_t> picture;  // with its border
+    DeviceImage<ScharrGradient> gradient;
+    DeviceImage<GradientBytes> bytes;  // with its border
+  };
+  const Level &at(int level) const { return levels_[static_cast<std::size_t>(level)]; }
+
+  // The width is a multiple of 4, because four pixels are written at once.
+  static Size with_border(Size size) {
+    return {divide_up(kBorderLeft + size.width + kBorderRight, 4) * 4,
+            kBorderAbove + size.height + kBorderBelow};
+  }
+
+  Status prepare_above(cudaStream_t stream, int from, int levels) {
+    for (int level = from + 1; level <= levels; ++level)
+      CUDAVISION_TRY(prepare(stream, picture(level), level, levels));
+    return {};
+  }
+
+  // Computes the derivatives of a level, and the level above it unless it is the last one.
+  Status prepare(cudaStream_t stream, ImageView<const std::uint8_t> pixels, int level, int levels) {
+    const Size size = with_border(pixels.size());
+    const LevelOutput output{picture(level), gradient(level), bytes(level),
+                             level < levels ? picture(level + 1) : ImageView<std::uint8_t>{}};
+    return CUDAVISION_LAUNCH_PDL("prepare_level_kernel", prepare_level_kernel,
+                                 grid_2d(size.width, size.height, kLevelX, kLevelY), dim3(kLevelThreads),
+                                 stream, pixels, output);
+  }
+
+  std::vector<Level> levels_;
+};
 
 // track_grid_kernel is faster than the tiles on levels with at most this many pixels per multiprocessor: few tiles
 // leave most of the device idle.
