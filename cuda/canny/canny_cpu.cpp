@@ -2,7 +2,6 @@
 // The CPU backend of Canny. Threads process strips of rows: gradients, non-maximum suppression and hysteresis
 // inside the strip, on bitmaps. One thread then joins the strips.
 #include <algorithm>
-#include <vector>
 
 #include "cuda/canny/bitmap_cpu.h"
 #include "cuda/canny/canny_backends.h"
@@ -30,7 +29,7 @@ class CannyCpu final : public Canny {
         edges_(size),
         rows_([width = size.width] { return RowScratch(width); }),
         lists_([this] { return WorkList(mask_); }) {
-    fit_to_threads();
+    rows_.fit(*execution.workers), lists_.fit(*execution.workers);
   }
 
   Status run(ImageView<const std::uint8_t> luma, ImageView<std::uint8_t> edges, const CannyParams &params,
@@ -38,18 +37,20 @@ class CannyCpu final : public Canny {
     CUDAVISION_TRY(check_run(luma.size(), edges.size(), most_, params));
     fit_to_size(luma.size());
     if (params.gaussian_sigma > 0) CUDAVISION_TRY(smooth(&luma, params.gaussian_sigma));
-    fit_to_threads();
-    const int strips = static_cast<int>(boundaries_.size()) - 1;
+    rows_.fit(*execution_.workers), lists_.fit(*execution_.workers);
+    const int threads = execution_.workers->thread_count(),
+              most_strips = divide_up(size_.height, kMinStripRows),
+              strips = threads == 1 ? 1 : std::min(threads * kStripsPerThread, most_strips);
     CUDAVISION_TRY(execution_.workers->run(strips, [&](int strip, int slot) {
-      const auto [first, last] = rows_of(strip);
+      const int first = first_row(size_.height, strip, strips),
+                last = first_row(size_.height, strip + 1, strips);
       rows_[slot].fit(luma.width);
       detect_rows(luma, first, last, params, rows_[slot], mask_, edges_);
       if (params.hysteresis) grow_edges(mask_, edges_, first, last, lists_[slot]);
     }));
-    if (params.hysteresis) join_strips(mask_, edges_, inner_boundaries_, lists_[0]);
-    return execution_.workers->run(strips, [&](int strip, int) {
-      const auto [first, last] = rows_of(strip);
-      for (int y = first; y < last; ++y) expand_bits(edges_.row(y), size_.width, edges.row(y));
+    if (params.hysteresis) join_strips(mask_, edges_, strips, lists_[0]);
+    return execution_.workers->run_rows(size_.height, kMinStripRows, [&](int y, int) {
+      expand_bits(edges_.row(y), size_.width, edges.row(y));
     });
   }
 
@@ -59,25 +60,6 @@ class CannyCpu final : public Canny {
     if (size == size_) return;
     size_ = size;
     mask_.lay_out(size), edges_.lay_out(size);
-    fitted_threads_ = 0;
-  }
-
-  void fit_to_threads() {
-    const int threads = execution_.workers->thread_count();
-    if (threads == fitted_threads_) return;
-    const int strips =
-        threads == 1 ? 1 : std::min(threads * kStripsPerThread, divide_up(size_.height, kMinStripRows));
-    boundaries_.clear();
-    for (int i = 0; i <= strips; ++i)
-      boundaries_.push_back(static_cast<int>(static_cast<long long>(size_.height) * i / strips));
-    inner_boundaries_.assign(boundaries_.begin() + 1, boundaries_.end() - 1);
-    rows_.fit(*execution_.workers);
-    lists_.fit(*execution_.workers);
-    fitted_threads_ = threads;
-  }
-
-  std::pair<int, int> rows_of(int strip) const {
-    return {boundaries_[static_cast<std::size_t>(strip)], boundaries_[static_cast<std::size_t>(strip) + 1]};
   }
 
   Status smooth(ImageView<const std::uint8_t> *luma, double sigma) {
@@ -92,11 +74,8 @@ class CannyCpu final : public Canny {
   }
 
   Execution execution_;
-  Size most_, size_;                   // the size given to make_canny(), and that of the last picture
-  Bitmap mask_, edges_;                // weak and strong maxima; pixels found to be edges
-  std::vector<int> boundaries_;        // strip i holds rows [boundaries_[i], boundaries_[i + 1])
-  std::vector<int> inner_boundaries_;  // boundaries_ without the first and the last one
-  int fitted_threads_ = 0;             // the threads that boundaries_ are made for; 0: they must be made anew
+  Size most_, size_;     // the size given to make_canny(), and that of the last picture
+  Bitmap mask_, edges_;  // weak and strong maxima; pixels found to be edges
   PerThread<RowScratch> rows_;
   PerThread<WorkList> lists_;
   std::unique_ptr<Gaussian> gaussian_;

@@ -81,11 +81,13 @@ void grow_edges(const Bitmap &mask, Bitmap &edges, int first, int last, WorkList
   drain(mask, edges, rows, list);
 }
 
-void join_strips(const Bitmap &mask, Bitmap &edges, const std::vector<int> &boundaries, WorkList &list) {
+void join_strips(const Bitmap &mask, Bitmap &edges, int strips, WorkList &list) {
   const RowRange rows{0, mask.height()};
-  for (const int boundary : boundaries)
+  for (int strip = 1; strip < strips; ++strip) {
+    const int boundary = first_row(mask.height(), strip, strips);
     for (const int y : {boundary - 1, boundary})
       for (int i = 0; i < mask.words_per_row(); ++i) visit(mask, edges, rows, y, i, list);
+  }
   drain(mask, edges, rows, list);
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "cuda/canny/bitmap_cpu.h"
 #include "cuda/common/memory_budget.h"
@@ -38,8 +37,13 @@ class WorkList {
 // and writes no other row. edges must be a subset of mask.
 void grow_edges(const Bitmap &mask, Bitmap &edges, int first, int last, WorkList &list);
 
-// Joins strips of rows for which grow_edges() has run: grows edges in the whole bitmap, from the rows on both
-// sides of each boundary. A boundary is the first row of a strip other than the first strip.
-void join_strips(const Bitmap &mask, Bitmap &edges, const std::vector<int> &boundaries, WorkList &list);
+// The first row of strip i, if a picture of this height is divided into `strips` strips of rows.
+constexpr int first_row(int height, int i, int strips) {
+  return static_cast<int>(static_cast<long long>(height) * i / strips);
+}
+
+// Joins all strips of rows, for which grow_edges() has run: grows edges in the whole bitmap, from the rows on both
+// sides of each boundary.
+void join_strips(const Bitmap &mask, Bitmap &edges, int strips, WorkList &list);
 
 }  // namespace cudavision::canny
