@@ -25,29 +25,18 @@ inline bool writes_directly(const LocalHistParams &p) {
   return p.reduction == LocalHistReduction::none && p.layout == LocalHistLayout::interleaved;
 }
 
-// The sizes of the arrays of Scratch in elements.
-struct ScratchSizes {
-  std::size_t columns, first, row;
-
-  ScratchSizes(Size size, const LocalHistParams &p) {
-    const RowShape shape = row_shape(size, p);
-    first = static_cast<std::size_t>(shape.column_stride);
-    columns = static_cast<std::size_t>(size.width) * first;
-    row = writes_directly(p) ? 0 : (static_cast<std::size_t>(shape.cols) * first + 1) / 2;
-  }
-};
-
 // The scratch memory of one thread: the columns, the sums of the first window, and one row of histograms
 // unless they are written to the output directly.
 template <typename Map>
 struct Scratch {
-  Array<Map> columns;
   Array<std::uint64_t> first, row;  // large enough for the types Sum and Element of any SumKind (SumTypes)
+  Array<Map> columns;
 
   Scratch(Size size, const LocalHistParams &p)
-      : columns(ScratchSizes(size, p).columns),
-        first(ScratchSizes(size, p).first),
-        row(ScratchSizes(size, p).row) {}
+      : first(static_cast<std::size_t>(row_shape(size, p).column_stride)),
+        row(writes_directly(p) ? 0
+                               : (static_cast<std::size_t>(row_shape(size, p).cols) * first.size() + 1) / 2),
+        columns(static_cast<std::size_t>(size.width) * first.size()) {}
 };
 
 // The column histograms of a map, which is a picture of packed samples (samples_rules.h). Map is the type of a packed
