@@ -132,7 +132,7 @@ class Sigma2Kp {
 
 // Needs scratch memory. CUDA: two bits per pixel; 12 bytes for each possible keypoint (one per cell of each grid, or
 // one per pixel with `dense`), 13 with min_distance; and a few bytes per row. CPU: for each thread 70 rows of 5 bytes
-// per pixel (9 for windows larger than 22), up to 190 rows for large cells; about 40 bytes for each keypoint; and 2 or
+// per pixel (9 for windows larger than 22), up to 190 rows for large cells; about 40 bytes for each keypoint; and
 // 4 bytes per pixel if so many keypoints are oriented that the gradients of the whole image are computed.
 Status make_sigma2kp(const Execution &execution, Size size, std::unique_ptr<Sigma2Kp> *sigma2kp);
 

@@ -184,25 +184,17 @@ class Sigma2KpCpu final : public Sigma2Kp {
     compact(keep_, &keypoints_);
   }
 
+  // Computes orientations from a map of all gradients, or from gradients around the keypoints alone if that is faster.
   Status orient(ImageView<const std::uint8_t> luma, const Sigma2KpParams &params, const Sigma2KpList &list) {
     const OrientationTable table = make_orientation_table(params.orientation_bins);
-    return params.weight == GradientWeight::count ? orient_in(bins_, luma, params, table, list)
-                                                  : orient_in(weights_, luma, params, table, list);
-  }
-
-  // Computes orientations from a map of all gradients, or from gradients around the keypoints alone if that is faster.
-  // Map: BinMap or WeightMap (samples_rules.h). samples: memory for the map.
-  template <typename Map>
-  Status orient_in(Array<Map> &samples, ImageView<const std::uint8_t> luma, const Sigma2KpParams &params,
-                   const OrientationTable &table, const Sigma2KpList &list) {
-    const int listed = list.count->listed;
-    const double sampled = 1.0 * listed * params.orientation_window * params.orientation_window;
+    const double sampled = 1.0 * list.count->listed * params.orientation_window * params.orientation_window;
     if (sampled * kCostOfSample < 1.0 * size_.width * size_.height)
       return orient_few(luma, params, table, list);
-    samples.resize(static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height));
+    samples_.resize(static_cast<std::size_t>(size_.width) * static_cast<std::size_t>(size_.height));
     gradients_.fit(workers_);
-    const ImageView<Map> map{samples.data(), static_cast<std::ptrdiff_t>(sizeof(Map)) * size_.width,
-                             size_.width, size_.height};
+    const ImageView<WeightMap> map{samples_.data(),
+                                   static_cast<std::ptrdiff_t>(sizeof(WeightMap)) * size_.width, size_.width,
+                                   size_.height};
     CUDAVISION_TRY(workers_.run_rows(size_.height, kMapRowsPerTask, [&](int y, int slot) {
       gradients_[slot].map(luma, y, params.op, params.weight, table, map.row(y));
     }));
@@ -253,8 +245,7 @@ class Sigma2KpCpu final : public Sigma2Kp {
   Array<int> row_begin_, order_;
   Array<std::uint8_t> keep_;
   PerThread<GradientRow> gradients_;
-  Array<BinMap> bins_;
-  Array<WeightMap> weights_;
+  Array<WeightMap> samples_;  // of all pixels
 };
 
 }  // namespace
