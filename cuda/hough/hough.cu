@@ -4,8 +4,8 @@
 //
 // 1. list_points_kernel lists the edge pixels (points.cuh).
 // 2. vote_kernel counts votes in shared memory (votes.cuh).
-// 3. find_peaks_kernel lists the peaks, 4. sort_peaks_kernel sorts parts of the list and, for segments, makes
-//    the maps of the steps (step_maps.cuh), and 5. place_peaks_kernel puts every peak in its place (peaks.cuh).
+// 3. find_peaks_kernel lists the peaks, 4. sort_peaks_kernel sorts parts of the list, and 5. place_peaks_kernel puts
+//    every peak in its place (peaks.cuh).
 // 6. walk_lines_kernel and 7. judge_candidates_kernel find segments along the lines of the peaks, and
 //    8. sort_segments_kernel and 9. place_segments_kernel sort them (segments.cuh).
 #include <cuda_runtime.h>
@@ -76,7 +76,7 @@ class HoughCuda final : public Hough {
     CUDAVISION_TRY(prepare(params));
     CUDAVISION_TRY(list_points(edges, luma, params));
     CUDAVISION_TRY(vote(params));
-    CUDAVISION_TRY(find_peaks(edges, params, list));
+    CUDAVISION_TRY(find_peaks(params, list));
     return params.mode == HoughMode::segments ? find_segments(edges, params, list) : Status();
   }
 
@@ -154,9 +154,6 @@ class HoughCuda final : public Hough {
   // Allocates memory for the largest possible number of candidates.
   Status prepare_segments(const HoughParams &params) {
     if (owners_.count() == 0) CUDAVISION_TRY(owners_.allocate(pixel_count()));
-    if (step_words_.count() == 0)
-      CUDAVISION_TRY(step_words_.allocate(static_cast<std::size_t>(words_of_map(size_.height, size_.width) +
-                                                                   words_of_map(size_.width, size_.height))));
     const std::size_t lines = std::min(static_cast<std::size_t>(params.max_lines), found_keys_.count());
     const std::size_t most = lines * static_cast<std::size_t>(max_runs_of_line(size_, params.min_length));
     if (keys_.count() < lines) CUDAVISION_TRY(keys_.allocate(lines));
@@ -175,7 +172,7 @@ class HoughCuda final : public Hough {
     const int chunks = chunks_of_row(edges.width) * edges.height;
     const unsigned blocks =
         std::min(blocks_for(chunks, kListThreads), static_cast<unsigned>(8 * multiprocessors_));
-    // Launched with Start::in_order: sort_peaks_kernel relies on it (peaks.cuh).
+    // Launched with Start::in_order: clears memory that the kernels of the previous frame may still read.
     CUDAVISION_TRY(CUDAVISION_LAUNCH(list_points_kernel, dim3(blocks), dim3(kListThreads), execution_.stream,
                                      edges, luma, list_of(params), counters_.data(), turn_, to_clear));
     turn_ = 1 - turn_;
@@ -200,15 +197,7 @@ class HoughCuda final : public Hough {
         BlockSize(dim3(kVoteThreads), vote_launch_.shared_bytes), execution_.stream, task);
   }
 
-  // Valid only if segments are searched.
-  StepMaps step_maps() const {
-    unsigned *rows = step_words_.data(), *columns = rows + words_of_map(size_.height, size_.width);
-    return {{rows, size_.height, divide_up(size_.width, kMapTile)},
-            {columns, size_.width, divide_up(size_.height, kMapTile)}};
-  }
-
-  Status find_peaks(ImageView<const std::uint8_t> edges, const HoughParams &params, const HoughList &list) {
-    const bool segments = params.mode == HoughMode::segments;
+  Status find_peaks(const HoughParams &params, const HoughList &list) {
     const PeakTask task{.accumulator = accumulator(),
                         .counters = counters_.data(),
                         .found = found_keys_.data(),
@@ -216,19 +205,14 @@ class HoughCuda final : public Hough {
                         .threshold = static_cast<std::uint32_t>(params.threshold),
                         .nms_radius = params.nms_radius,
                         .max_lines = params.max_lines,
-                        .write_lines = !segments,
-                        .edges = edges,
-                        .maps = segments ? step_maps() : StepMaps{},
+                        .write_lines = params.mode == HoughMode::lines,
                         .list_out = list};
     const int quads = static_cast<int>(plan_->angles.size()) * (plan_->stride / 4);
     CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("find_peaks_kernel", find_peaks_kernel,
                                          dim3(std::max(blocks_for(quads, kListThreads), 1u)),
                                          dim3(kListThreads), execution_.stream, task));
-    // sort_peaks_kernel also makes the step maps, which may need more blocks than the peaks of a few directions.
-    const std::size_t tiles = segments ? map_tiles(size_) : 0;
-    const std::size_t keys = std::max(found_keys_.count(), tiles * kSmallTile / (kTileThreads / 32));
     CUDAVISION_TRY(CUDAVISION_LAUNCH_PDL("sort_peaks_kernel", sort_peaks_kernel,
-                                         blocks_for_keys(keys, kSmallTile), dim3(kTileThreads),
+                                         blocks_for_keys(found_keys_.count(), kSmallTile), dim3(kTileThreads),
                                          execution_.stream, task));
     return CUDAVISION_LAUNCH_PDL("place_peaks_kernel", place_peaks_kernel,
                                  blocks_for_keys(found_keys_.count(), kTileThreads), dim3(kTileThreads),
@@ -239,7 +223,6 @@ class HoughCuda final : public Hough {
                        const HoughList &list) {
     const SegmentTask task{.accumulator = accumulator(),
                            .edges = edges,
-                           .maps = step_maps(),
                            .keys = keys_.data(),
                            .counters = counters_.data(),
                            .owners = owners_.data(),
@@ -291,8 +274,7 @@ class HoughCuda final : public Hough {
   DeviceBuffer<AngleIntervals> gradient_intervals_;
   DeviceBuffer<std::uint16_t> directions_;
   DeviceBuffer<unsigned> owners_;
-  DeviceBuffer<unsigned> step_words_;  // the words of both step maps
-  DeviceBuffer<Key> keys_;             // the keys of the lines, sorted
+  DeviceBuffer<Key> keys_;  // the keys of the lines, sorted
   DeviceBuffer<Key> candidates_, segments_;
 };
 

@@ -127,7 +127,7 @@ class Hough {
   virtual Status copy_votes(ImageView<std::uint32_t> votes) = 0;
 };
 
-// Needs scratch memory. CUDA: 4 bytes per pixel, 2 more with gradient_voting and 4.25 more for segments; twice the
+// Needs scratch memory. CUDA: 4 bytes per pixel, 2 more with gradient_voting and 4 more for segments; twice the
 // accumulator, which takes 4 bytes for each pair of a direction and a distance that a pixel can have; for segments,
 // max_lines times 8 bytes, and 16 more for each segment that fits on a line. CPU: the accumulator, 8 bytes per edge
 // pixel, 2 more with gradient_voting, and 4 bytes per pixel for segments.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The third to the fifth kernel of the Hough transform find the peaks of the accumulator and sort them. For segments,
-// the fourth kernel also makes the step maps (step_maps.cuh).
+// The third to the fifth kernel of the Hough transform find the peaks of the accumulator and sort them.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,7 +10,6 @@
 #include "cuda/common/tile_sort.cuh"
 #include "cuda/hough/hough_rules.h"
 #include "cuda/hough/points.cuh"
-#include "cuda/hough/step_maps.cuh"
 
 namespace cudavision::hough {
 
@@ -22,9 +20,6 @@ struct PeakTask {
   std::uint32_t threshold;
   int nms_radius, max_lines;
   bool write_lines;
-  // If segments are searched: the edges, and their step maps, which sort_peaks_kernel makes.
-  ImageView<const std::uint8_t> edges;
-  StepMaps maps;
   HoughList list_out;
 };
 
@@ -74,15 +69,11 @@ static __global__ void __launch_bounds__(kListThreads, resident_blocks(kListThre
   if (count > 1) task.found[at + 1] = second;
 }
 
-// Sorts the tiles of the list of peaks. For segments, first makes the step maps, while it would otherwise only wait.
-// The blocks of this kernel start after those of find_peaks_kernel, which start after those of vote_kernel, which start
-// after list_points_kernel has ended. list_points_kernel was launched in order, so the edges are complete, and the
-// previous frame has finished reading the maps.
+// Sorts the tiles of the list of peaks.
 static __global__ void __launch_bounds__(kTileThreads)
     sort_peaks_kernel(const __grid_constant__ PeakTask task) {
   CUDAVISION_SHARED(SortKey[kLargeTile], tile);
   let_next_kernel_start();
-  if (!task.write_lines) map_steps<kTileThreads>(task.maps, task.edges);
   wait_for_kernel_ahead();
   sort_tiles(task.found, static_cast<int>(task.counters->peaks), tile);
 }

@@ -14,7 +14,6 @@
 #include "cuda/common/warp.cuh"
 #include "cuda/hough/line_runs.cuh"
 #include "cuda/hough/points.cuh"
-#include "cuda/hough/step_maps.cuh"
 #include "cuda/hough/walk_rules.h"
 
 namespace cudavision::hough {
@@ -24,7 +23,6 @@ constexpr int kWalkThreads = 256, kJudgeThreads = 512;
 struct SegmentTask {
   Accumulator accumulator;
   ImageView<const std::uint8_t> edges;
-  StepMaps maps;    // the step maps of the edges
   const Key *keys;  // the keys of the lines, by rank
   Counters *counters;
   unsigned *owners;            // the rank of the line that owns each pixel
@@ -55,6 +53,28 @@ __device__ inline WarpShare share_of_warp(int items) {
   return {thread % 32, block < blocks ? thread / 32 * blocks + block : items, warps * blocks};
 }
 
+// Sets the bits of `present` for the steps of a line that are present; adds a word of zeros. All lanes must call.
+__device__ inline void mark_steps(const LineWalk &walk, ImageView<const std::uint8_t> edges, int lane,
+                                  unsigned *present) {
+  constexpr int kAtOnce = 8;  // words of steps whose loads overlap
+  const int words = divide_up(walk.steps, 32);
+  for (int first = 0; first < words; first += kAtOnce) {
+    unsigned edge[kAtOnce];
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      const int step = 32 * (first + k) + lane;
+      edge[k] = step < walk.steps ? edges_of_step(walk, edges, step) : 0;
+    }
+#pragma unroll
+    for (int k = 0; k < kAtOnce; ++k) {
+      const unsigned bits = __ballot_sync(kFullWarp, edge[k] != 0);
+      if (lane == 0 && first + k < words) present[first + k] = bits;
+    }
+  }
+  if (lane == 0) present[words] = 0;
+  __syncwarp();
+}
+
 // Lists a run as a candidate and claims the edge pixels of its steps. The lanes share the steps. All lanes of the warp
 // must call.
 __device__ inline void add_candidate(const SegmentTask &task, const LineWalk &walk, const Run &run,
@@ -83,7 +103,7 @@ static __global__ void __launch_bounds__(kWalkThreads, resident_blocks(kWalkThre
   LineRuns &runs = runs_of_warp[threadIdx.x / 32];
   for (int rank = share.first; rank < lines; rank += share.stride) {
     const LineWalk walk = walk_of(task.accumulator, peak_of(task.accumulator, task.keys[rank]));
-    mark_steps(task.maps, walk, lane, runs.present);
+    mark_steps(walk, task.edges, lane, runs.present);
     for_each_run(runs, walk.steps, task.max_gap, lane, [&](bool has_run, int first, int last) {
       const bool is_candidate =
           has_run && may_be_long(first, last, task.min_length) &&

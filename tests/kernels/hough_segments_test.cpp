@@ -238,8 +238,7 @@ TEST_P(HoughSegments, drawn_segment_is_found_from_pixel_to_pixel) {
   }
 }
 
-// A step covers the pixels on both sides of a line, also where they lie in another word of the step maps
-// (cuda/hough/step_maps.cuh) or at the border of the picture.
+// A step covers the pixels on both sides of a line, also at the border of the picture.
 TEST_P(HoughSegments, zigzag_about_a_line_is_one_segment_at_every_place) {
   const Size size{67, 67};
   HoughRunner runner(execution(), size);

@@ -654,7 +654,7 @@ TEST_P(Hough, failed_allocation_is_reported_and_can_be_tried_again) {
   params.mode = HoughMode::segments, params.gradient_voting = true, params.min_length = 5;
   HoughRunner reference(execution(), edges.size());
   const Found expected = reference.run(edges, dots(edges.size(), 50, 25), params);
-  for (unsigned successes = 0; successes < 10; ++successes) {
+  for (unsigned successes = 0; successes < 9; ++successes) {
     HoughRunner runner(execution(), edges.size());
     runner.enqueue(edges, with_threshold(3, 2));
     simt::fail_allocations_after(successes);
