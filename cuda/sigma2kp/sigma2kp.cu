@@ -79,7 +79,7 @@ __device__ inline unsigned searched_bits(const FindTask &task, unsigned marked, 
 }
 
 // One block per tile. The template parameters are those of TileWork (tile.cuh).
-template <typename T, int kWindow, int kCell, bool kOnlyCentre>
+template <typename T, int kWindow, int kCell>
 static __global__ void __launch_bounds__(kThreads, find_blocks_at_once<T, kWindow>)
     find_keypoints_kernel(const __grid_constant__ FindTask task) {
   CUDAVISION_DYNAMIC_SHARED(unsigned char, shared);
@@ -100,15 +100,15 @@ static __global__ void __launch_bounds__(kThreads, find_blocks_at_once<T, kWindo
                            min(x + task.tile.width + plan.after, plan.map.width),
                            min(y + task.tile.height + plan.after, plan.map.height)};
   unsigned char *after_strengths = shared + strength_bytes(task.tile, plan);
-  const TileWork<T, kWindow, kCell, kOnlyCentre> work{.plan = plan,
-                                                      .tile = task.tile,
-                                                      .x = x,
-                                                      .y = y,
-                                                      .needed = needed,
-                                                      .strengths = reinterpret_cast<T *>(shared),
-                                                      .sums = reinterpret_cast<Sums *>(after_strengths),
-                                                      .pixels = after_strengths + sum_bytes(task.tile),
-                                                      .bits = tile_bits};
+  const TileWork<T, kWindow, kCell> work{.plan = plan,
+                                         .tile = task.tile,
+                                         .x = x,
+                                         .y = y,
+                                         .needed = needed,
+                                         .strengths = reinterpret_cast<T *>(shared),
+                                         .sums = reinterpret_cast<Sums *>(after_strengths),
+                                         .pixels = after_strengths + sum_bytes(task.tile),
+                                         .bits = tile_bits};
   if (has_searched_windows(task, x, y)) mark_tile(work, task.luma);
 
   const int words_x = task.tile.width / 32;
@@ -128,22 +128,16 @@ static __global__ void __launch_bounds__(kThreads, find_blocks_at_once<T, kWindo
 }
 
 constexpr int kDefaultWindow = Sigma2KpParams{}.window, kDefaultCell = Sigma2KpParams{}.cell;
-// Two kernels are specialised for the default window and cell with grids, the first of them also for a tau so small
-// that only the window in the centre of a cell is near.
-constexpr auto find_default_keypoints =
-    find_keypoints_kernel<std::uint32_t, kDefaultWindow, kDefaultCell, true>;
-constexpr auto find_keypoints_off_centre =
-    find_keypoints_kernel<std::uint32_t, kDefaultWindow, kDefaultCell, false>;
-constexpr auto find_narrow_keypoints = find_keypoints_kernel<std::uint32_t, 0, 0, false>;
-constexpr auto find_wide_keypoints = find_keypoints_kernel<std::uint64_t, 0, 0, false>;
-constexpr std::array kFindKernels{find_default_keypoints, find_keypoints_off_centre, find_narrow_keypoints,
-                                  find_wide_keypoints};
+// One kernel is specialised for the default window and cell with grids.
+constexpr auto find_default_keypoints = find_keypoints_kernel<std::uint32_t, kDefaultWindow, kDefaultCell>;
+constexpr auto find_narrow_keypoints = find_keypoints_kernel<std::uint32_t, 0, 0>;
+constexpr auto find_wide_keypoints = find_keypoints_kernel<std::uint64_t, 0, 0>;
+constexpr std::array kFindKernels{find_default_keypoints, find_narrow_keypoints, find_wide_keypoints};
 
 auto find_kernel_of(const DetectorPlan &plan) {
-  static_assert(kDefaultCell % 2 == 0);  // the centre of a cell is a window
   if (plan.is_wide()) return find_wide_keypoints;
-  if (plan.dense || plan.window != kDefaultWindow || plan.cell != kDefaultCell) return find_narrow_keypoints;
-  return plan.end_near - plan.first_near == 1 ? find_default_keypoints : find_keypoints_off_centre;
+  const bool is_default = !plan.dense && plan.window == kDefaultWindow && plan.cell == kDefaultCell;
+  return is_default ? find_default_keypoints : find_narrow_keypoints;
 }
 
 // Writes an empty list, because no cell fits in the image or because no region is searched.

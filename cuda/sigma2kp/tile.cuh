@@ -5,7 +5,6 @@
 
 #include <cuda_runtime.h>
 
-#include <bit>
 #include <cstdint>
 
 #include "cuda/common/copy_rows.cuh"
@@ -54,9 +53,8 @@ struct WindowRange {
 };
 
 // T: the type of a strength. kWindow, kCell: the window and the cell of a plan with grids as constants, or 0 to read
-// them from the plan. Constant trip counts let the compiler overlap loads. kOnlyCentre: only the window in the centre
-// of a cell is near (DetectorPlan::is_near()).
-template <typename T, int kWindow, int kCell, bool kOnlyCentre>
+// them from the plan. Constant trip counts let the compiler overlap loads.
+template <typename T, int kWindow, int kCell>
 struct TileWork {
   using Strength = T;
 
@@ -200,47 +198,14 @@ __device__ void mark_cell(const Work &work, int x, int y) {
   if (work.plan.is_near(most_x, most_y)) work.mark(x + most_x, y + most_y);
 }
 
-// mark_cell() for plans in which only the window in the centre of a cell is near the centre.
-template <int kSide, typename Work>
-__device__ void mark_centre(const Work &work, int x, int y) {
-  using T = typename Work::Strength;
-  constexpr int kCentre = kSide / 2 * kSide + kSide / 2;
-  const T centre = work.strength(x + kSide / 2, y + kSide / 2);
-  T most_before = 0, most_after = 0;  // before and after the centre, in row-major order
-#pragma unroll
-  for (int i = 0; i < kSide * kSide; ++i) {
-    const T strength = work.strength(x + i % kSide, y + i / kSide);
-    if (i < kCentre) most_before = max(most_before, strength);
-    if (i > kCentre) most_after = max(most_after, strength);
-  }
-  if (centre > most_before && centre >= most_after) work.mark(x + kSide / 2, y + kSide / 2);
-}
-
-// The logarithm of kSide to base 2 if it is a power of two, otherwise -1.
-template <int kSide>
-constexpr int kSideExponent = std::has_single_bit(static_cast<unsigned>(kSide))
-                                  ? std::countr_zero(static_cast<unsigned>(kSide))
-                                  : -1;
-
-// n divided by the side of a cell, rounded down. kSide: the side if it is a constant, or 0.
-template <int kSide>
-__device__ int divide_by_side(int n, int side) {
-  if constexpr (kSideExponent<kSide> >= 0)
-    return n >> kSideExponent<kSide>;
-  else
-    return floor_divide(n, side);
-}
-
 // Marks the keypoints of all grids: one thread per cell that can have a keypoint in the tile.
-template <typename T, int kWindow, int kCell, bool kOnlyCentre>
-__device__ void mark_cells(const TileWork<T, kWindow, kCell, kOnlyCentre> &work) {
+template <typename Work>
+__device__ void mark_cells(const Work &work) {
   const DetectorPlan &plan = work.plan;
   const int side = work.cell();
-  const auto first_cell = [&](int from) {
-    return max(divide_by_side<kCell>(from - plan.end_near, side) + 1, 0);
-  };
+  const auto first_cell = [&](int from) { return max(floor_divide(from - plan.end_near, side) + 1, 0); };
   const auto end_cell = [&](int end, int count) {
-    return min(divide_by_side<kCell>(end - plan.first_near - 1, side) + 1, count);
+    return min(floor_divide(end - plan.first_near - 1, side) + 1, count);
   };
   int item = static_cast<int>(threadIdx.x);
   for (int g = 0; g < plan.grid_count; ++g) {
@@ -254,10 +219,7 @@ __device__ void mark_cells(const TileWork<T, kWindow, kCell, kOnlyCentre> &work)
     for (; item < count; item += kThreads) {
       const auto [row, column] = row_and_column(item, columns);
       const int x = grid.x + (first_x + column) * side, y = grid.y + (first_y + row) * side;
-      if constexpr (kOnlyCentre)
-        mark_centre<kCell>(work, x, y);
-      else
-        mark_cell(work, x, y);
+      mark_cell(work, x, y);
     }
     item -= count;  // the next grid continues with the threads that are still free
   }
