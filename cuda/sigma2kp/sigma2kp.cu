@@ -28,8 +28,8 @@ constexpr std::size_t kStaticBytes = 4 << 10;
 // The maximum shared memory of a block on devices of compute capability 7.5, the smallest that is supported.
 constexpr std::size_t kSmallestSharedBytes = 64 << 10;
 // Column sums are computed in several chunks, of at least kMinChunk rows, if a block would otherwise take more than
-// kChunkBytes of shared memory. With the default parameters, the usual tile takes one chunk and the higher tile
-// (kHigherTileRows) two; six blocks fit on a multiprocessor.
+// kChunkBytes of shared memory. With the default parameters, a tile takes one chunk, and six blocks fit on a
+// multiprocessor.
 constexpr int kMinChunk = 8;
 constexpr std::size_t kChunkBytes = 40 << 10;
 // A smaller tile is chosen if a tile would take more shared memory than this.
@@ -173,33 +173,6 @@ TileLayout largest_tile(const DetectorPlan &plan) {
   return tile;
 }
 
-// The number of tiles of a picture.
-int tile_count(const DetectorPlan &plan, const TileLayout &tile) {
-  return divide_up(plan.map.width, tile.width) * divide_up(plan.map.height, tile.height);
-}
-
-// Sets *blocks to the number of blocks of find_keypoints_kernel that run on the device at the same time.
-Status blocks_at_once(const DetectorPlan &plan, const TileLayout &tile, int *blocks) {
-  int multiprocessors = 0;
-  CUDAVISION_TRY(multiprocessor_count(&multiprocessors));
-  CUDAVISION_TRY_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, find_kernel_of(plan), kThreads,
-                                                                    shared_bytes(tile, plan)));
-  *blocks *= multiprocessors;
-  return {};
-}
-
-// Sets *tile to the largest tile, or to a higher one if all tiles of the picture run at once only then.
-Status choose_tile(const DetectorPlan &plan, TileLayout *tile) {
-  *tile = largest_tile(plan);
-  const TileLayout higher = make_tile_layout(plan, {tile->width, kHigherTileRows});
-  if (shared_bytes(higher, plan) > kTileBytes) return {};
-  int now = 0, with_higher = 0;
-  CUDAVISION_TRY(blocks_at_once(plan, *tile, &now));
-  CUDAVISION_TRY(blocks_at_once(plan, higher, &with_higher));
-  if (tile_count(plan, *tile) > now && tile_count(plan, higher) <= with_higher) *tile = higher;
-  return {};
-}
-
 class Sigma2KpCuda final : public Sigma2Kp {
  public:
   Sigma2KpCuda(const Execution &execution, Size size) : execution_(execution), size_(size) {}
@@ -247,7 +220,7 @@ class Sigma2KpCuda final : public Sigma2Kp {
     plan_ = make_detector_plan(size_, params);
     made_for_ = params;
     if (plan_.map.width > 0) {
-      CUDAVISION_TRY(choose_tile(plan_, &tile_));
+      tile_ = largest_tile(plan_);
       if (shared_bytes(tile_, plan_) > dynamic_bytes_)
         return invalid_argument("window, cell and tau need " + std::to_string(shared_bytes(tile_, plan_)) +
                                 " bytes of shared memory, and the device has " +

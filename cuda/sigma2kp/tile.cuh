@@ -16,10 +16,7 @@ constexpr int kThreads = 256;
 constexpr int kColumnRows = 12;  // rows of strengths for which one thread slides the sums of a column
 constexpr int kRowColumns = 10;  // columns of strengths for which one thread slides the sums of a row
 constexpr int kDenseRows = 8;    // vertically adjacent cells of `dense` whose extremes one thread finds
-// The height of a higher tile (choose_tile()): with 42, a frame of 1920 x 1080 has 780 tiles, and a device of 132
-// multiprocessors runs 792 at once.
-constexpr int kHigherTileRows = 42;
-constexpr int kMaxTileWords = 64 / 32 * kHigherTileRows;
+constexpr int kMaxTileWords = 64 / 32 * 32;
 constexpr int kWordBytes = sizeof(CopyWord);
 
 // The size of a tile and its layout in shared memory: the strengths, then the column sums for `chunk` rows of
