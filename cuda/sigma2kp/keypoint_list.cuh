@@ -147,38 +147,14 @@ __device__ inline int claim_tile(const FindTask &task) {
   return static_cast<int>(atomicInc(&task.progress->next_tile, tiles - 1));
 }
 
-// The sums over the window at (x, y) of a picture that can be read word by word (has_whole_words()). A window of 5
-// pixels covers two words of each row.
-template <int kWindow>
-__device__ Sums sums_of_words(ImageView<const std::uint8_t> luma, int window, int x, int y) {
-  constexpr int kBits = 8, kBytes = sizeof(CopyWord);
-  const int last_x = x + window - 1, first = x / kBytes;
-  const int words = kWindow == kBytes + 1 ? 2 : last_x / kBytes - first + 1;
-  const CopyWord head = ~0u << (kBits * (x % kBytes)), tail = ~0u >> (kBits * (kBytes - 1 - last_x % kBytes));
-  Sums sums{0, 0};
-  for (int j = 0; j < window; ++j) {
-    const auto *row = reinterpret_cast<const CopyWord *>(luma.row(y + j)) + first;
-    for (int w = 0; w < words; ++w) {
-      const CopyWord pixels = row[w] & (w == 0 ? head : ~0u) & (w == words - 1 ? tail : ~0u);
-      sums.sum = __dp4a(pixels, 0x01010101u, sums.sum);
-      sums.squares = __dp4a(pixels, pixels, sums.squares);
-    }
-  }
-  return sums;
-}
-
 template <int kWindow>
 __device__ std::uint64_t compute_strength(const FindTask &task, std::uint32_t place) {
   const int window = kWindow != 0 ? kWindow : task.plan.window;
   const int x = static_cast<int>(place & 0xffff), y = static_cast<int>(place >> 16);
   Sums sums{0, 0};
-  if (has_whole_words(task.luma)) {
-    sums = sums_of_words<kWindow>(task.luma, window, x, y);
-  } else {
-    for (int j = 0; j < window; ++j) {
-      const std::uint8_t *row = task.luma.row(y + j) + x;
-      for (int i = 0; i < window; ++i) add_pixel(sums, row[i]);
-    }
+  for (int j = 0; j < window; ++j) {
+    const std::uint8_t *row = task.luma.row(y + j) + x;
+    for (int i = 0; i < window; ++i) add_pixel(sums, row[i]);
   }
   return strength_of<std::uint64_t>(sums.sum, sums.squares, window);
 }
