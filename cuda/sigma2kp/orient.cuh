@@ -63,65 +63,20 @@ __device__ inline int dominant_bin(const unsigned *histogram, int bins, int lane
   return key >> 32 == 0 ? kNoOrientation : static_cast<int>(~static_cast<unsigned>(key));
 }
 
-constexpr int kRowsAtOnce = 4;  // pixels of a column whose loads and arithmetic overlap
-
-// Computes the gradients of `rows` pixels of a column, from `pixel` downward, and calls use(gradients, count) for each
-// group of up to kRowsAtOnce pixels; the first `count` elements are valid. All neighbours of these pixels must exist.
-template <typename Use>
-__device__ inline void for_gradients_of_column(const std::uint8_t *pixel, int pitch, int rows,
-                                               GradientOperator op, const Use &use) {
-  if (op == GradientOperator::roberts) {
-    for (; rows > 0; --rows, pixel += pitch) {
-      const auto at = [=](int dx, int dy) { return static_cast<int>(pixel[dy * pitch + dx]); };
-      const Gradient gradients[kRowsAtOnce] = {gradient_of(GradientOperator::roberts, at)};
-      use(gradients, 1);
-    }
-    return;
-  }
-  const SmoothingWeights weights = smoothing_weights(op);
-  struct Row {
-    int difference, smooth;
-  };
-  const auto row_at = [=](const std::uint8_t *at) {
-    const int left = at[-1], right = at[1];
-    return Row{right - left, weights.middle * at[0] + weights.side * (left + right)};
-  };
-  Row above = row_at(pixel - pitch), here = row_at(pixel);
-#pragma unroll 1
-  for (; rows > 0; rows -= kRowsAtOnce) {
-    Gradient gradients[kRowsAtOnce] = {};
-#pragma unroll
-    for (int k = 0; k < kRowsAtOnce; ++k) {
-      if (k >= rows) break;
-      pixel += pitch;
-      const Row below = row_at(pixel);
-      gradients[k] = {weights.middle * here.difference + weights.side * (above.difference + below.difference),
-                      below.smooth - above.smooth};
-      above = here, here = below;
-    }
-    use(gradients, min(rows, kRowsAtOnce));
-  }
-}
-
-// Adds the first `count` gradients to the histogram. kCounts: weight is GradientWeight::count.
+// Adds the gradient of a pixel, whose neighbours must exist, to the histogram. kCounts: weight is
+// GradientWeight::count.
 template <bool kCounts>
-__device__ inline void add_to_histogram(const Gradient (&gradients)[kRowsAtOnce], int count,
+__device__ inline void add_to_histogram(const std::uint8_t *pixel, int pitch, GradientOperator op,
                                         GradientWeight weight, const OrientationTable &table,
                                         unsigned *histogram) {
-  NearBin near[kRowsAtOnce];  // from_middle is NaN for zero gradients, which are skipped below
-#pragma unroll
-  for (int k = 0; k < kRowsAtOnce; ++k) near[k] = approximate_bin(gradients[k], table);
-#pragma unroll
-  for (int k = 0; k < kRowsAtOnce; ++k) {
-    const Gradient g = gradients[k];
-    if (k >= count || g == Gradient{}) continue;
-    const int bin = is_certain(near[k], table) ? near[k].bin : exact_bin(g, near[k], table);
-    // With the literal 1 the compiler emits the instruction that first sums the lanes which have the same bin.
-    if constexpr (kCounts)
-      atomicAdd(&histogram[bin], 1u);
-    else
-      atomicAdd(&histogram[bin], fixed_weight(g, weight));
-  }
+  const Gradient g = gradient_of(op, [=](int dx, int dy) { return int{pixel[dy * pitch + dx]}; });
+  if (g == Gradient{}) return;
+  const int bin = orientation_bin(g, table);
+  // With the literal 1 the compiler emits the instruction that first sums the lanes which have the same bin.
+  if constexpr (kCounts)
+    atomicAdd(&histogram[bin], 1u);
+  else
+    atomicAdd(&histogram[bin], fixed_weight(g, weight));
 }
 
 // The blocks of orient_kernel that a multiprocessor holds at once. With more, the compiler would spill registers.
@@ -142,10 +97,8 @@ static __global__ void __launch_bounds__(kOrientThreads, kOrientBlocksAtOnce<kCo
   unsigned *histogram = shared + warp * orient_words(side, table.bins);
   auto *patch = reinterpret_cast<std::uint8_t *>(histogram + table.bins);
   const int pitch = patch_pitch(side);
-  // Each lane takes a part of a column of the square. If the square has more than 32 columns, a lane takes several
-  // whole columns. Lanes that are left over have no part: part == parts.
-  const int parts = max(32 / side, 1), part_rows = divide_up(side, parts), part = min(lane / side, parts),
-            y = part * part_rows;
+  // Lanes that are left over have no part of the square: part == parts.
+  const int parts = max(32 / side, 1), part = min(lane / side, parts);
   const int count = list.count->listed, stride = static_cast<int>(gridDim.x) * kOrientWarps;
   for (int i = static_cast<int>(blockIdx.x) * kOrientWarps + warp; i < count; i += stride) {
     const Region region =
@@ -153,12 +106,10 @@ static __global__ void __launch_bounds__(kOrientThreads, kOrientBlocksAtOnce<kCo
     for (int bin = lane; bin < table.bins; bin += 32) histogram[bin] = 0;
     const std::uint8_t *first = load_patch(luma, region, pitch, lane, patch);
     __syncwarp();
-    if (part < parts && y < region.height)
+    if (part < parts)
       for (int x = lane - part * side; x < region.width; x += 32)
-        for_gradients_of_column(first + y * pitch + x, pitch, min(part_rows, region.height - y), op,
-                                [&](const Gradient(&gradients)[kRowsAtOnce], int n) {
-                                  add_to_histogram<kCounts>(gradients, n, weight, table, histogram);
-                                });
+        for (int y = part; y < region.height; y += parts)
+          add_to_histogram<kCounts>(first + y * pitch + x, pitch, op, weight, table, histogram);
     __syncwarp();
     const int bin = dominant_bin(histogram, table.bins, lane);
     if (lane == 0) list.keypoints[i].orientation = bin;
