@@ -27,6 +27,12 @@ void Workers::set_thread_count(int thread_count) {
 int Workers::core_count() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
 Status Workers::run_tasks(int task_count, FunctionRef<int, int> body) const {
+  const int threads = std::min(thread_count_, task_count);
+  if (threads < 2)  // without atomic counters, which take as long as many a task
+    return catch_bad_alloc([&] {
+      for (int task = 0; task < task_count && !stopped(); ++task) body(task, 0);
+      return stopped() ? Status(Status::Code::stopped) : Status();
+    });
   std::atomic<int> next = 0;
   std::atomic<bool> failed = false;
   Status failure;  // of the first task that has failed
@@ -41,11 +47,7 @@ Status Workers::run_tasks(int task_count, FunctionRef<int, int> body) const {
       if (!failed.exchange(true)) failure = std::move(status);
     }
   };
-  const int threads = std::min(thread_count_, task_count);
-  if (threads > 1)
-    pool_->run(threads, work);
-  else
-    work(0);
+  pool_->run(threads, work);
   if (!failure.ok()) return failure;
   return stopped() ? Status(Status::Code::stopped) : Status();
 }

@@ -175,6 +175,10 @@ class HoughCpu final : public Hough {
       for (int n = first; n < last; ++n) {
         const Angle &angle = accumulator.angles[n];
         const std::uint32_t *row = accumulator.votes + accumulator.row(n);
+        // Few rows have a peak, and the maximum of a row is found faster than its peaks.
+        std::uint32_t most = 0;
+        for (int i = 0; i < angle.count; ++i) most = std::max(most, row[i]);
+        if (most <= threshold) continue;
         for (int i = 0; i < angle.count; ++i)
           if (row[i] > threshold && is_peak(accumulator, n, angle.first + i, row[i], params.nms_radius, load))
             peaks.push_back(key_of(accumulator, n, angle.first + i, row[i]));
