@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -91,6 +92,7 @@ class ElementClass {
     auto *filter = static_cast<GstCudaVisionFilterClass *>(klass);
     filter->category = describe(klass, E::kText);
     filter->faster = E::kText.faster;
+    filter->remembers = !std::is_same_v<decltype(&E::Operation::drop_history), void (Operation::*)()>;
     filter->make_operation = make_operation;
     filter->prepare = prepare;
     if constexpr (requires { &E::extend; }) E::extend(filter);

@@ -422,17 +422,19 @@ void warn_of_frame(GstCudaVisionFilter *filter, const Session &session, GstBuffe
 GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer) {
   FilterState &state = *filter->state;
   FilterSettings settings = state.common.take_settings();
-  const Tick tick =
-      state.clock.next(GST_BUFFER_PTS(buffer), GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT),
-                       GST_BASE_TRANSFORM(filter)->segment.rate < 0);
-  if (tick.tells_jump()) session.drop_history();
+  const GstCudaVisionFilterClass *klass = GST_CUDA_VISION_FILTER_GET_CLASS(filter);
+  const bool reverse = GST_BASE_TRANSFORM(filter)->segment.rate < 0;
+  if (klass->remembers &&
+      state.clock
+          .next(GST_BUFFER_PTS(buffer), GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT), reverse)
+          .tells_jump())
+    session.drop_history();
   if (gst_buffer_get_size(buffer) == 0 && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP))
     return GST_FLOW_OK;
-  const bool lets_nothing_pass = GST_CUDA_VISION_FILTER_GET_CLASS(filter)->lets_nothing_pass;
   const bool is_skipped = state.run.frame_count++ % static_cast<guint64>(settings.every_nth) != 0;
-  if (is_skipped && !lets_nothing_pass) return GST_FLOW_OK;
+  if (is_skipped && !klass->lets_nothing_pass) return GST_FLOW_OK;
   const bool is_outside = !has_region(filter, session, settings);
-  if (is_outside && !lets_nothing_pass) return GST_FLOW_OK;
+  if (is_outside && !klass->lets_nothing_pass) return GST_FLOW_OK;
   if (is_outside) settings.roi_x = settings.roi_y = settings.roi_width = settings.roi_height = 0;
 
   const bool is_timed = state.latency.begin_frame(GST_BASE_TRANSFORM_SINK_PAD(filter));

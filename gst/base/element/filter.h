@@ -30,6 +30,8 @@ struct GstCudaVisionFilterClass {
   // True if no frame may leave the element unprocessed: the property every-nth then has no effect, and if the region of
   // interest lies outside the frame, the whole frame is processed.
   bool lets_nothing_pass;
+  // True if operations remember something of earlier frames: they are told when a frame does not follow the last one.
+  bool remembers;
   // Returns for how long the element holds a frame back before it passes it on. frame_duration: by the caps, or 0. A
   // null pointer means that it holds none.
   GstClockTime (*time_held)(GstCudaVisionFilter *filter, GstClockTime frame_duration);

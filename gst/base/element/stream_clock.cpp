@@ -50,27 +50,28 @@ GstClockTime StreamClock::longest() const {
   return longest == recent_.end() ? duration() : std::max(duration(), *longest);
 }
 
-// Returns Tick::scale.
+// Returns Tick::scale. A distance that is the median of the others leaves it as it is.
 double StreamClock::update_duration() {
-  GstClockTime wanted = caps_duration_, typical = 0;
+  if (recent_.size() == kRecent && recent_.back() == typical_) return 1;
+  GstClockTime wanted = caps_duration_;
   if (!recent_.empty()) {
     std::vector<GstClockTime> sorted = recent_;
     const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
     std::nth_element(sorted.begin(), middle, sorted.end());
-    typical = *middle;
-    const double missing = wanted > 0 ? ratio(typical, wanted) : 0;
+    typical_ = *middle;
+    const double missing = wanted > 0 ? ratio(typical_, wanted) : 0;
     const bool possible = missing > kLeastRatio && missing < kMostMissing + kMostOff &&
                           std::abs(missing - std::round(missing)) < kMostOff;
     if (!possible && (wanted == 0 || recent_.size() >= kEnough))
-      wanted = std::max((typical + kGrid / 2) / kGrid, GstClockTime{1}) * kGrid;
+      wanted = std::max((typical_ + kGrid / 2) / kGrid, GstClockTime{1}) * kGrid;
   }
   const GstClockTime before = duration_;
   const double change = wanted > 0 && before > 0 ? ratio(wanted, before) : 0;
   if (wanted == 0 || (change > kLeastRatio && change < 1 / kLeastRatio)) return 1;
   duration_ = wanted;
-  if (before == 0 || typical == 0) return before == 0 ? 1 : change;
-  const auto steps = [typical](GstClockTime duration) {
-    return static_cast<double>(std::clamp<guint64>(rounded_frames(typical, duration), 1, kMostSteps));
+  if (before == 0 || recent_.empty()) return before == 0 ? 1 : change;
+  const auto steps = [this](GstClockTime duration) {
+    return static_cast<double>(std::clamp<guint64>(rounded_frames(typical_, duration), 1, kMostSteps));
   };
   return steps(before) / steps(wanted);
 }
@@ -84,7 +85,7 @@ GstClockTime StreamClock::uncounted(GstClockTime pts) const {
 bool StreamClock::follows(GstClockTime pts) const {
   if (!is_ahead(pts)) return distance(pts) <= 4 * duration();
   const GstClockTime time = uncounted(pts);
-  return time < kHour && (recent_.empty() || time <= std::max(kLeastPause, 5 * longest()));
+  return time < kHour && (recent_.empty() || time <= kLeastPause || time <= 5 * longest());
 }
 
 // Goes on from a timestamp to which time has jumped, and whose frame has counted. Returns Tick::pause.
@@ -115,7 +116,7 @@ Tick StreamClock::next(GstClockTime pts, bool is_discont, bool reverse) {
   }
   const bool ahead = is_ahead(pts), is_next = follows(pts) && !turns && (ahead || !announced);
   const guint64 whole = distance(pts), counted = counted_, time = ahead && !turns ? uncounted(pts) : 0;
-  tick.is_long = !recent_.empty() && time / 2 > longest();
+  tick.is_long = !recent_.empty() && time / 2 > duration() && time / 2 > longest();
   if (is_next && ahead) {
     learn(whole / (counted + 1));
     tick.scale *= update_duration(), tick.duration = duration();

@@ -70,6 +70,7 @@ class StreamClock {
   guint64 counted_ = 0;  // the frames since last_, each of which counts as a frame duration
   bool announced_ = false, reverse_ = false;
   std::vector<GstClockTime> recent_;  // the last distances, oldest first
+  GstClockTime typical_ = 0;          // their median, when it was last asked for
 };
 
 }  // namespace cudavision

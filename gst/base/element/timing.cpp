@@ -62,20 +62,21 @@ bool PromisedLatency::begin_frame(GstPad *sink) {
 // Follows the second longest of the last processing times. The longest does not count: it may be that of the first
 // frame after a start, or of a frame during which the thread was interrupted. Promises a quarter more, because some
 // frames take longer than most. An element that takes longer than a frame lasts gets frames that have waited for it in
-// a queue, for up to a frame duration. Nobody has asked for the hold time of an element in a pipeline that plays.
+// a queue, for up to a frame duration.
 bool PromisedLatency::take(GstClockTime processing_time, GstClockTime frame_duration) {
   constexpr GstClockTime kLeast = GST_MSECOND, kMost = 10 * GST_SECOND;  // that are promised
-  const bool is_first = taken_ == 0;
-  times_[taken_++ % times_.size()] = processing_time;
+  times_[taken_ % times_.size()] = processing_time;
+  if (taken_++ == 0) return live_ && hold_time_ > 0;  // in a pipeline that plays, nobody has asked for it
+  if (processing_time < kLeast) return false;
   auto sorted = times_;
   std::nth_element(sorted.begin(), sorted.begin() + 1, sorted.end(), std::greater<>());
   const GstClockTime time = sorted[1];
   GstClockTime wanted = time + time / 4;
   if (frame_duration > 0 && wanted >= frame_duration) wanted += frame_duration;
   wanted = std::min(wanted, kMost);
-  const bool rises = time >= kLeast && wanted > promised_ + promised_ / 16;
-  if (rises) promised_ = wanted;
-  return live_ && (rises || (is_first && hold_time_ > 0));
+  if (time < kLeast || wanted <= promised_ + promised_ / 16) return false;
+  promised_ = wanted;
+  return live_;
 }
 
 void PromisedLatency::add_to(GstQuery *latency) {
