@@ -16,13 +16,13 @@ inline void register_custom_meta(const char *name, const gchar **tags,
 // Calls visit with the structure of each custom meta of this name.
 template <typename Visit>
 void for_each_custom_meta(GstBuffer *buffer, const char *name, const Visit &visit) {
-  const GstMetaInfo *info = gst_meta_get_info(name);
-  if (info == nullptr || !gst_meta_info_is_custom(info)) return;
   gpointer state = nullptr;
-  while (GstMeta *meta = gst_buffer_iterate_meta_filtered(buffer, &state, info->api))
-    if (const GstStructure *structure =
-            gst_custom_meta_get_structure(reinterpret_cast<GstCustomMeta *>(meta)))
-      visit(*structure);
+  while (GstMeta *meta = gst_buffer_iterate_meta(buffer, &state)) {
+    if (!gst_meta_info_is_custom(meta->info)) continue;
+    auto *custom = reinterpret_cast<GstCustomMeta *>(meta);
+    if (!gst_custom_meta_has_name(custom, name)) continue;
+    if (const GstStructure *structure = gst_custom_meta_get_structure(custom)) visit(*structure);
+  }
 }
 
 }  // namespace cudavision
