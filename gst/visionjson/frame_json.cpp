@@ -159,17 +159,35 @@ void append_tensors(std::string *text, GstBuffer *buffer, TensorStyle *style, co
   text->push_back(']');
 }
 
+// Appends an event with the time of day at which it happened, which can be before that of the frame. The subtraction
+// wraps around, because other programs can attach any number.
+void append_event(std::string *text, const GstStructure *event, const FrameFacts &facts,
+                  const StopFlag &stop) {
+  append_structure(text, event, stop);
+  if (!facts.utc) return;
+  guint64 happened = 0;
+  const bool is_timed = GST_CLOCK_TIME_IS_VALID(facts.running_time) &&
+                        gst_structure_get_uint64(event, "running-time", &happened);
+  const guint64 before = is_timed ? facts.running_time - happened : 0;
+  const auto frame = static_cast<guint64>(facts.utc->time_since_epoch().count());
+  text->pop_back();  // the brace
+  append_string(&append_name(text, "utc"),
+                rfc3339(Utc(std::chrono::nanoseconds(static_cast<gint64>(frame - before)))).c_str());
+  text->push_back('}');
+}
+
 // Appends the member `list` if a meta of cudavisionzones is attached: the joined lists of this name of all such metas.
 // Empty lists of tracks are left out.
-void append_zones(std::string *text, GstBuffer *buffer, const char *list, const StopFlag &stop) {
+template <typename Append>
+void append_zones(std::string *text, GstBuffer *buffer, const char *list, const Append &append,
+                  const StopFlag &stop) {
   bool begun = false;
   for_each_zones(buffer, [&](const GstStructure &zones) {
     if (std::string_view(list) == "tracks" && count_in(zones, list) == 0) return;
     if (!std::exchange(begun, true)) text->append(",\"").append(list).append("\":[");
     for (guint i = 0; i < count_in(zones, list) && !stop.requested(); ++i)
       if (const GstStructure *item = item_in(zones, list, i); item != nullptr)
-        append_item(text, item,
-                    [&stop](std::string *out, const GstStructure *own) { append_structure(out, own, stop); });
+        append_item(text, item, append);
   });
   if (begun) text->push_back(']');
 }
@@ -197,9 +215,14 @@ const char *append_frame(std::string *text, const FrameFacts &facts, GstBuffer *
       text, buffer, "lines", GST_CUDA_VISION_LINES_META_API_TYPE, append_line, stop, &unreadable);
   append_regions(text, buffer, stop);
   append_analytics(text, buffer, stop);
-  append_zones(text, buffer, "events", stop);
-  append_zones(text, buffer, "zones", stop);
-  append_zones(text, buffer, "tracks", stop);
+  const auto append_plain = [&](std::string *out, const GstStructure *item) {
+    append_structure(out, item, stop);
+  };
+  append_zones(
+      text, buffer, "events",
+      [&](std::string *out, const GstStructure *event) { append_event(out, event, facts, stop); }, stop);
+  append_zones(text, buffer, "zones", append_plain, stop);
+  append_zones(text, buffer, "tracks", append_plain, stop);
   append_tensors(text, buffer, style, stop, &unreadable);
   text->append("}\n");
   return unreadable;

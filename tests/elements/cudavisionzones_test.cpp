@@ -453,6 +453,29 @@ TEST_F(CudaVisionZones, json_has_events_and_counters) {
   EXPECT_EQ(json.line_of(frame()).find("events"), std::string::npos);
 }
 
+// The crossing is told 120 ms after the first box beyond the line. A frame without a time of day has events without.
+TEST_F(CudaVisionZones, json_has_the_time_of_day_of_an_event) {
+  ZonesHarness zones(R"({"lines": [{"name": "door", "from": [32, 0], "to": [32, 48], "least-stay": 0.1}]})");
+  JsonHarness json;
+  const auto line_at = [&](int x, const char *clock) {
+    Owned<GstBuffer> buffer = zones.at(x);
+    const Owned<GstCaps> reference(gst_caps_from_string(clock));
+    gst_buffer_add_reference_timestamp_meta(
+        buffer.get(), reference.get(), 1000 * GST_SECOND + GST_BUFFER_PTS(buffer.get()), GST_CLOCK_TIME_NONE);
+    return json.line_of(std::move(buffer));
+  };
+  std::string line;
+  for (const int x : {40, 40, 28, 20, 20, 20}) line = line_at(x, "timestamp/x-unix");
+  EXPECT_NE(line.find(R"("running-time":200000000,"utc":"1970-01-01T00:16:40.200000000Z")"),
+            std::string::npos)
+      << line;
+  EXPECT_NE(line.find(R"("running-time":80000000,"utc":"1970-01-01T00:16:40.080000000Z"}],)"),
+            std::string::npos)
+      << line;
+  for (const int x : {20, 28, 40, 40, 40, 40}) line = line_at(x, "timestamp/x-boot");
+  EXPECT_NE(line.find(R"("running-time":320000000}],)"), std::string::npos) << line;
+}
+
 TEST_F(CudaVisionZones, json_of_events_only_has_the_numbers_of_their_frames) {
   ZonesHarness zones(kDoor);
   JsonHarness json("only=events");
