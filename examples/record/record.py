@@ -60,7 +60,7 @@ def parser_of_options():
     add("--folder", default="clips", metavar="DIR", help="where clips are written; default: %(default)s")
     add("--elements", metavar="ELEMENTS", help="what finds the events; default: motion or people, as --on and --zones need")
     add("--zones", metavar="FILE", help="lines and zones, as cudavision-live saves them")
-    add("--on", action="append", metavar="EVENT", help="cross, enter, leave, dwell, crowd or wrong-way, also with the name of a line or a "
+    add("--on", action="append", metavar="EVENT", help="cross, enter, leave, dwell, crowd, wrong-way or close, also with the name of a line or a "
                                                        "zone as 'cross door', or motion; default: every event")
     add("--before", type=amount("sm"), default=3, metavar="TIME", help="seconds before the event; default: %(default)s")
     add("--after", type=amount("sm"), default=5, metavar="TIME", help="seconds after it; default: %(default)s")
