@@ -21,8 +21,8 @@
 #   tests/run.sh container             the image of examples/container, built without a registry and used; needs root
 #   tests/run.sh package               `release` for the Debian of this machine alone; needs root
 #   tests/run.sh live                  the page of cudavision-live in Chromium, 100,000 random requests to its server
-#   tests/run.sh publish               a million messages of cudavision-publish, with cuts, kills and full disks, in hours;
-#                                      cudavision-record with an hour of stream
+#   tests/run.sh publish               all tests of cudavision-publish, -record and -heatmap: also a million messages with
+#                                      cuts, kills and full disks, and an hour of stream, in hours
 #   tests/run.sh slurm                 the example batch as an array of Debian's Slurm on this machine; needs root
 #
 # FILTER is a part of the names of tests, as canny; only what they need is built. Works from a fresh clone on Debian 12
@@ -182,7 +182,7 @@ case $mode in
   publish)
     configure build-tests && build build-tests gst/plugin/libgstcudavision.so || exit 1
     export CUDAVISION_PUBLISH_FULL=1 GST_PLUGIN_PATH_1_0=$PWD/build-tests/gst/plugin
-    for test in record_test publish_endurance; do /usr/bin/python3 "tests/examples/$test.py" || fail "$test"; done
+    for test in publish_test heatmap_test record_test publish_endurance; do /usr/bin/python3 "tests/examples/$test.py" || fail "$test"; done
     exit $((failed_steps > 0)) ;;
   slurm)
     configure build-tests && build build-tests gst/plugin/libgstcudavision.so && exec tests/slurm.sh build-tests/gst/plugin ;;
