@@ -219,6 +219,8 @@ class Camera:
 
     def on_done(self, chain, frame):
         self.delivered = True
+        if frame.line and not self.paused:  # in a pause the same frames come again
+            chain.heat.add(frame.line)
         if frame.shown:
             self.hub.came_out(self, chain, frame)
 

@@ -6,6 +6,7 @@ import threading
 import time
 
 from elements import MOST_MEMORY, MOST_STEPS, WRITER, noted
+from heat import Heat
 from gi.repository import Gst
 from sources import said, watch_bus
 
@@ -64,7 +65,7 @@ class Chain:
         self.entered = [None] * len(steps)  # when a frame has entered a step that it has not left
         self.preparing = None  # the step that has got the format of new frames last, while no frame has reached it
         self.processed, self.changed, self.plotted = 0, 0.0, 0.0
-        self.encode, self.histogram = False, None
+        self.encode, self.histogram, self.heat = False, None, Heat()
         self.lock, self.probes = threading.Lock(), []
         self.build()
 

@@ -13,7 +13,7 @@ import signal
 import sys
 
 EXAMPLES = pathlib.Path(__file__).resolve().parent.parent
-sys.path += [str(EXAMPLES), str(EXAMPLES / "batch")]
+sys.path += [str(EXAMPLES), str(EXAMPLES / "batch"), str(EXAMPLES / "heatmap")]
 import elements  # noqa: E402
 from camera import Camera  # noqa: E402
 from one_file import read_nothing_else, read_nothing_local  # noqa: E402

@@ -159,7 +159,8 @@ class Server:
         app.add_routes([web.get("/", self.index), web.get("/page/{name}", self.file), web.get("/socket", self.open_socket),
                         web.post("/socket", self.explain),
                         web.get("/healthz", self.health), web.get("/metrics", self.metrics),
-                        web.get(r"/cameras/{number:[0-9]{1,2}}/{side}.json", self.line)])
+                        web.get(r"/cameras/{number:[0-9]{1,2}}/{side}.json", self.line),
+                        web.get(r"/cameras/{number:[0-9]{1,2}}/{side}/{shown:visits|seconds|speed}.json", self.heat)])
         self.runner = web.AppRunner(app, access_log=None, handle_signals=False, keepalive_timeout=30, auto_decompress=False)
         await self.runner.setup()
         family = socket.AF_INET6 if ":" in self.options.listen else socket.AF_INET
@@ -302,12 +303,19 @@ class Server:
     async def metrics(self, _request):
         return web.Response(text=results.metrics(self.cameras, len(self.viewers)))
 
-    async def line(self, request):
-        number, side = int(request.match_info["number"]), request.match_info["side"]
-        camera = self.cameras[number] if number < len(self.cameras) else None
-        if camera is None or side not in camera.lines:
+    def of_side(self, request, member):
+        """What a member of the camera, a dictionary, has for the side that is asked for."""
+        number = int(request.match_info["number"])
+        found = getattr(self.cameras[number], member).get(request.match_info["side"]) if number < len(self.cameras) else None
+        if found is None:
             raise web.HTTPNotFound
-        return web.Response(body=camera.lines[side], content_type="application/json")
+        return found
+
+    async def line(self, request):
+        return web.Response(body=self.of_side(request, "lines"), content_type="application/json")
+
+    async def heat(self, request):
+        return web.json_response(self.of_side(request, "chains").heat.squares(request.match_info["shown"]))
 
     async def explain(self, _request):
         """Answers a page that could not open its WebSocket although guard() lets it ask."""

@@ -289,6 +289,26 @@ class Browser(unittest.TestCase):
         self.assertLessEqual(abs(counted["left-to-right"] - 5), 1)
         self.assertLessEqual(abs(counted["right-to-left"] - 6), 1)
 
+    def test_a_heat_map_lies_over_the_picture(self):
+        self.start(str(STREET))
+        self.until(lambda: "person" in self.find("#counts").text)
+        self.find("#heat").click()
+        self.until(lambda: "seconds" in self.find("#heatbar output").text)
+        Select(self.find("#heatbar select")).select_by_value("visits")
+        self.until(lambda: "tracks" in self.find("#heatbar output").text)
+        painted, size = self.driver.execute_script("""
+            const map = document.querySelector('#left .heat');
+            const pixels = map.getContext('2d').getImageData(0, 0, map.width, map.height).data;
+            return [pixels.filter((value, n) => n % 4 === 3 && value === 255).length, [map.width, map.height]];""")
+        self.assertEqual((size, painted % 256), ([768, 576], 0))
+        self.assertGreater(painted, 5 * 256)
+        time.sleep(8)
+        self.looks_right()
+        self.driver.execute_script("scrollTo(0, 0)")
+        self.shoot("heat")
+        self.find("#heat").click()
+        self.until(lambda: not self.find("#left .heat").is_displayed())
+
     def test_presets_and_pictures_are_saved_and_opened(self):
         self.start(*EDGES, str(STREET))
         self.paused()

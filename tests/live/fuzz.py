@@ -32,7 +32,7 @@ KEYS = [
     "do", "camera", "side", "step", "values", "steps", "on", "zones", "frames", "seconds", "cameras", "id"]
 PATHS = [
     "/", "/page/main.js", "/page/../live.py", "/page/%00", "/socket", "/healthz", "/metrics", "/cameras/0/left.json",
-    "/cameras/-1/ä.json", "/?token=x", "*", "", "//", "http://evil.example/", "/" + "a" * 9000]
+    "/cameras/0/right/seconds.json", "/cameras/-1/ä.json", "/?token=x", "*", "", "//", "http://evil.example/", "/" + "a" * 9000]
 HEADERS = [
     "Host: localhost", "Host: evil.example", "Host: [", "Host:", "Origin: http://localhost", "Origin: http://[",
     "Origin: null", "Cookie: cudavision_1=\xff", "Cookie: ;;=", "Authorization: Bearer \xe9", "Content-Length: 5",

@@ -26,9 +26,10 @@ from unittest import mock
 import aiohttp
 from live_server import LIVE, ROOT, SECONDS, TEST_PICTURE, Live, Page, make_portrait, make_video, skip_without_video_elements
 
-sys.path += [str(LIVE.parent), str(LIVE.parent.parent / "batch")]
+sys.path += [str(LIVE.parent), str(LIVE.parent.parent / "batch"), str(LIVE.parent.parent / "heatmap")]
 import camera  # noqa: E402
 import elements  # noqa: E402
+import heat  # noqa: E402
 import server  # noqa: E402
 import sources  # noqa: E402
 from chain import LONGEST_FRAME, Chain, Frame  # noqa: E402
@@ -709,6 +710,47 @@ class Playback(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(await self.page.do("zones", VIDEO, zones=zones), "")
         await self.page.until(lambda: self.counts().get("gate, left-to-right") == 0)
         self.assertEqual(len(self.page.states[VIDEO]["sides"]["left"]["steps"]), 3)
+
+    async def heat_map(self, shown):
+        return json.loads((await get(f"/cameras/{VIDEO}/left/{shown}.json"))[2])
+
+    async def test_a_heat_map_shows_where_tracks_were_and_begins_anew_with_the_steps(self):
+        motion = [{"element": "cudabgsub", "properties": {"display": False}}, {"element": "cudavisiontrack", "properties": {"type": "motion"}}]
+        self.assertEqual(await self.page.do("steps", VIDEO, steps=motion), "")
+        while not (found := await self.heat_map("seconds"))["squares"]:
+            await asyncio.sleep(0.05)
+        self.assertEqual((found["size"], found["width"], found["height"]), (16, 160, 120))
+        self.assertTrue(all(0 <= x < 10 and 0 <= y < 8 and value > 0 for x, y, value in found["squares"]), found)
+        self.assertTrue(all(value == int(value) for _, _, value in (await self.heat_map("visits"))["squares"]))
+        self.assertEqual(await self.page.do("steps", VIDEO, steps=EDGES), "")
+        self.assertEqual((await self.heat_map("seconds"))["squares"], [])
+        for path in "0/left/nothing", "0/up/seconds", "0/right/seconds", "9/left/seconds":
+            self.assertEqual((await get(f"/cameras/{path}.json"))[0], 404)
+
+    @staticmethod
+    def line_with_track(frame, width, x):
+        box = {"type": "person", "x": x, "y": 0, "width": 10, "height": 30, "params": {"tracking": {"id": 1}}}
+        return json.dumps({"frame": frame, "running-time": frame * 10**8, "width": width, "height": 480, "regions": [box]},
+                          separators=(",", ":")).encode()
+
+    def test_frames_that_come_again_in_a_pause_are_not_in_the_heat_map(self):
+        made = camera_without_source(EDGES)
+        for made.paused, visits in (True, []), (False, [[6, 1, 1]]):
+            frame = Frame(0, True)
+            frame.line = self.line_with_track(0, 640, 100)
+            made.on_done(made.chains["left"], frame)
+            self.assertEqual(made.chains["left"].heat.squares("visits")["squares"], visits)
+        made.close()
+
+    def test_a_heat_map_follows_the_size_of_frames(self):
+        made = heat.Heat()
+        for frame in range(21):
+            made.add(self.line_with_track(frame, 640, 100 + 4 * frame))
+        self.assertEqual(made.squares("visits")["squares"], [[column, 1, 1] for column in range(6, 12)])
+        self.assertAlmostEqual(sum(value for _, _, value in made.squares("seconds")["squares"]), 2)
+        self.assertTrue(all(abs(value - 40) < 1e-6 for _, _, value in made.squares("speed")["squares"]))
+        made.add(self.line_with_track(21, 1920, 480))
+        self.assertEqual(made.squares("visits"), {"size": 24, "width": 1920, "height": 480, "squares": [[20, 1, 1]]})
 
     async def test_names_that_change_again_and_again_are_not_kept(self):
         camera = types.SimpleNamespace(events=collections.Counter(), last_events=[])

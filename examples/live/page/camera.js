@@ -2,6 +2,7 @@
 // One camera: its picture, playback, and what is taken away from it.
 import { find, findAll, save, toast } from './dom.js';
 import { drawZones, openDrawing } from './drawing.js';
+import { showHeat } from './heat.js';
 import { ask, draw } from './main.js';
 import { clearResults, plotResults, showSpeed } from './results.js';
 import { showSpent, showSteps, currentSide } from './steps.js';
@@ -34,6 +35,7 @@ export function showState(newState) {
   showSteps(state);
   showTexts();
   drawZones(state);
+  showHeat(state);
 }
 
 function press(selector, on) {
