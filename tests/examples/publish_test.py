@@ -14,7 +14,7 @@ import time
 import unittest
 
 import jsonschema
-from publish_parts import MISSING, PROGRAM, ROOT, TOPIC, Broker, Publisher, Server, Subscriber, free_port, line, run_unpacked, text
+from publish_parts import LIBRARIES, MISSING, PROGRAM, PROGRAMS, ROOT, TOPIC, Broker, Publisher, Server, Subscriber, free_port, line, run_unpacked, text
 from waiting import SECONDS, until
 
 SCHEMA = json.loads((ROOT / "gst/visionjson/cudavisionjson.schema.json").read_text(encoding="utf-8"))
@@ -23,6 +23,10 @@ PERSON = {"type": "person", "x": 1, "y": 2, "width": 3, "height": 4, "score": No
 
 def people(*ids):
     return [{**PERSON, "params": {"tracking": {"id": number}}} for number in ids]
+
+
+def openssl(folder, *arguments):
+    subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
 
 
 def validate(message):
@@ -128,14 +132,35 @@ class MqttTest(Case):
         self.assertEqual(self.publisher(target, *authority, *certificate, CREDENTIALS_DIRECTORY=str(self.folder)).end(), (0, ""))
         self.assertEqual([m["seq"] for _, m in subscriber.messages(2)], [1, 2])
 
+    def test_the_broker_of_the_page_has_tls_and_gets_messages(self):
+        if MISSING:
+            self.skipTest(f"missing: {MISSING}")
+        page = (ROOT / "examples/publish/README.md").read_text(encoding="utf-8").replace("\\\n", "")
+        commands = re.search(r"^umask 077\n.*?^```", page, re.M | re.S)[0].removesuffix("```") + "wait"
+        target, options = re.search(r"cudavision-publish (mqtts://me@localhost/\S+) (.*--ca .*)", page).groups()
+        port = free_port()
+        for real, here in (("listener 8883", f'listener {port}" "user root'), ("-p 8883", f"-p {port}"), (" &\nmosquitto_sub", " & sleep 1\nmosquitto_sub"),
+                           ("/usr/sbin/mosquitto ", "mosquitto ")):
+            self.assertIn(real, commands)
+            commands = commands.replace(real, here)
+        with open(self.folder / "received", "wb") as received:
+            shell = subprocess.Popen(["bash", "-c", commands], cwd=self.folder, stdout=received, stderr=subprocess.DEVNULL, start_new_session=True,
+                                     env={**os.environ, "PATH": PROGRAMS, "LD_LIBRARY_PATH": LIBRARIES})
+        self.addCleanup(shell.wait)
+        self.addCleanup(os.killpg, shell.pid, 9)
+        files = [one if one.startswith("--") else str(self.folder / one) for one in options.split()]
+        until((self.folder / "password").exists, "the password")
+        program = self.publisher(target.replace("localhost", f"localhost:{port}"), *files)
+        until(lambda: program.write([line(0)]) or (self.folder / "received").read_bytes(), "a message")
+        self.assertEqual(program.end(), (0, ""))
+        self.assertRegex((self.folder / "received").read_text(encoding="utf-8"), r"^cameras/door/cross \{")
+
     def make_certificates(self):
-        def openssl(*arguments):
-            subprocess.run(["openssl", *arguments], cwd=self.folder, check=True, capture_output=True)
-        openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=ca")
+        openssl(self.folder, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=ca")
         (self.folder / "names").write_text("subjectAltName=IP:127.0.0.1", encoding="utf-8")
         for name in "server", "client":
-            openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={name}")
-            openssl("x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-extfile", "names", "-out", f"{name}.pem")
+            openssl(self.folder, "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={name}")
+            openssl(self.folder, "x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-extfile", "names", "-out", f"{name}.pem")
 
     def test_home_assistant_gets_sensors_whose_templates_find_the_values(self):
         jinja2 = __import__("jinja2")
@@ -405,6 +430,7 @@ class InputTest(Case):
         page = (ROOT / "examples/publish/README.md").read_text(encoding="utf-8").replace("\\\n", "")
         commands = [shlex.split(found) for found in re.findall(r"^gst-launch.*\| +cudavision-publish (.*)$", page, re.M)]
         self.assertGreater(len(commands), 4)
+        openssl(self.folder, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "broker.key", "-out", "broker.crt", "-subj", "/CN=broker")
         (self.folder / "password").write_text("x", encoding="utf-8")
         for number, command in enumerate(commands):
             with self.subTest(command):
