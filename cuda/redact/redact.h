@@ -39,7 +39,7 @@ struct RedactRanges {
   static constexpr Range<int> edge{-16384, 32767};  // the edges of a box, in pixels
 };
 constexpr int kMostRedactBoxes = 1024, kMostRedactMasks = 8;
-constexpr int kLeastCellSide = 8;  // the least side of a cell of RedactMode::pixelate, in pixels
+constexpr int kLeastCellSide = 4;  // the least side of a cell of RedactMode::pixelate, in pixels
 
 // Fails if a parameter is out of its range.
 Status validate(const RedactParams &params);

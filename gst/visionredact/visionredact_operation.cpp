@@ -2,6 +2,8 @@
 // The operation of cudavisionredact.
 #include "gst/visionredact/visionredact_operation.h"
 
+#include <algorithm>
+
 #include "gst/base/frame/format.h"
 
 namespace cudavision {
@@ -13,7 +15,7 @@ Status VisionRedactOperation::allocate(const OperationSetup &setup) {
 }
 
 Status VisionRedactOperation::run(const Job &job) {
-  const HiddenFrame &hidden = redact_state_.hidden;
+  HiddenFrame &hidden = redact_state_.hidden;
   const Region frame{0, 0, job.frame.width, job.frame.height};
   whole_ = hidden.whole || hidden.by != HiddenBy(settings_) ||
            (hidden.is_unseen && settings_.on_silence == OnSilence::hide_all);
@@ -29,6 +31,9 @@ Status VisionRedactOperation::run(const Job &job) {
   if (!whole_) CUDAVISION_TRY(polygons_.draw(job.execution, job.frame.size(), settings_.always, &always));
   RedactParams params = settings_;
   params.color = color_of(settings_.fill_color.argb(), *job.info);
+  // Where boxes overlap, the last one counts: that with the largest cells.
+  std::ranges::stable_sort(hidden.boxes, {},
+                           [](const Region &box) { return std::max(box.width, box.height); });
   if (!whole_)
     return redact_->run(job.frame,
                         {hidden.boxes.data(), static_cast<int>(hidden.boxes.size()), frame_masks_.data(),

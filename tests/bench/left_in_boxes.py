@@ -103,7 +103,7 @@ def main():
     """Prints the table."""
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--frames", type=int, default=40)
-    parser.add_argument("--cells", default="4,6")
+    parser.add_argument("--cells", default="4,6,12")
     options = parser.parse_args()
     video = pathlib.Path(os.environ.get("CUDAVISION_TEST_DATA", "/usr/share/doc/opencv-doc/examples/data"), "vtest.avi")
     if not video.exists():

@@ -156,6 +156,16 @@ TEST_P(CudaVisionRedactFormat, boxes_are_hidden_and_every_other_byte_stays) {
   }
 }
 
+// A small box in a large one, such as a false one in a face, does not make the cells of the large one finer.
+TEST_F(CudaVisionRedact, where_boxes_overlap_the_cells_of_the_largest_count) {
+  const VideoFrame picture("GRAY8", {128, 96}, 4);
+  Stream stream("mode=pixelate", picture);
+  EXPECT_TRUE(same_bytes(
+      bytes_of(stream.exchange(stream.frame({{10, 10, 96, 60}, {30, 20, 24, 24}, {100, 50, 20, 40}})).get()),
+      with_hidden(picture, {{30, 20, 24, 24}, {100, 50, 20, 40}, {10, 10, 96, 60}},
+                  {.mode = RedactMode::pixelate}, 0xff000000)));
+}
+
 TEST_F(CudaVisionRedact, both_fields_are_hidden_in_mixed_video) {
   const VideoFrame picture = bright("I420", {64, 48});
   for (const bool is_mixed : {false, true}) {
@@ -1167,7 +1177,7 @@ TEST_F(CudaVisionRedact, what_is_left_of_a_face_is_the_same_at_all_sizes) {
   const cv::Mat all(photo.pixels.size().height, photo.pixels.size().width, CV_8U,
                     const_cast<std::uint8_t *>(photo.pixels.pixels().data()));
   for (const std::string mode : {"pixelate", "blur"})
-    for (const int cells : {4, 6}) {
+    for (const int cells : {4, 6, 12}) {
       std::vector<double> left;
       for (const Size size : {Size{640, 360}, {1920, 1080}, {3840, 2160}}) {
         VideoFrame picture("GRAY8", size);
@@ -1182,7 +1192,7 @@ TEST_F(CudaVisionRedact, what_is_left_of_a_face_is_the_same_at_all_sizes) {
       }
       const auto [least, most] = std::minmax_element(left.begin(), left.end());
       EXPECT_LE(*most - *least, 0.05) << mode << " " << cells << ": " << testing::PrintToString(left);
-      EXPECT_LE(*most, 0.9) << mode << " " << cells;
+      EXPECT_LE(*most, cells < 12 ? 0.9 : 0.97) << mode << " " << cells;
     }
 }
 
