@@ -231,7 +231,7 @@ struct JsonElement {
   static constexpr ElementText kText{
       "GstCudaVisionJson", "JSON lines writer", "Filter/Analyzer/Video",
       "Writes the results of each frame as one line of JSON, to a file or the standard output"};
-  static constexpr const char *kMemory = "the line of a frame", *kMoreCaps = kLines;
+  static constexpr const char *kMemory = "the line of a frame";
   static constexpr auto take_frame = cudavision::take_frame;
   static constexpr auto take_caps = cudavision::take_caps;
   static constexpr auto begin = cudavision::begin;
@@ -267,6 +267,8 @@ struct JsonElement {
   static void init(GstCudaVisionJson *json) { gst_base_transform_set_passthrough(&json->parent, TRUE); }
   static void cancel(GstCudaVisionJson *json, bool cancelled) { json->state->file.cancel(cancelled); }
   static void extend(GstBaseTransformClass *klass) {
+    add_pads(GST_ELEMENT_CLASS(klass), gst_caps_from_string("video/x-raw(ANY)"),
+             gst_caps_from_string("video/x-raw(ANY);application/x-ndjson"));
     register_zones_meta();  // else GStreamer drops those of frames from other processes
     klass->transform_caps = GST_DEBUG_FUNCPTR(transform_caps);
     klass->decide_allocation = GST_DEBUG_FUNCPTR(decide_allocation);
@@ -287,7 +289,7 @@ struct JsonElement {
 
   static GstFlowReturn prepare_output_buffer(GstBaseTransform *transform, GstBuffer *frame, GstBuffer **out) {
     using Class = MetaElement<JsonElement>;
-    if (!passes_text(transform)) return Class::parent_class()->prepare_output_buffer(transform, frame, out);
+    if (!passes_text(transform)) return Class::parent_class->prepare_output_buffer(transform, frame, out);
     return Class::take(transform, [&](GstCudaVisionJson *json) { return make_line(json, frame, out); });
   }
 
@@ -297,11 +299,12 @@ struct JsonElement {
   // Asks for no buffer pool for lines, because their lengths differ.
   static gboolean decide_allocation(GstBaseTransform *transform, GstQuery *query) {
     return passes_text(transform) ||
-           MetaElement<JsonElement>::parent_class()->decide_allocation(transform, query);
+           MetaElement<JsonElement>::parent_class->decide_allocation(transform, query);
   }
 };
 
 }  // namespace
 }  // namespace cudavision
 
-CUDAVISION_DEFINE_META_ELEMENT(cudavisionjson, cudavision::JsonElement)
+GST_ELEMENT_REGISTER_DEFINE(cudavisionjson, "cudavisionjson", GST_RANK_NONE,
+                            cudavision::MetaElement<cudavision::JsonElement>::type())

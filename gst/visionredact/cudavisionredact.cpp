@@ -183,7 +183,7 @@ class Holding {
   static gboolean start(GstBaseTransform *transform) {
     RedactState &state = state_of(transform);
     {
-      const ObjectLock lock(transform);
+      g_autoptr(GMutexLocker) lock = g_mutex_locker_new(GST_OBJECT_GET_LOCK(transform));
       state.look_back = state.settings()->look_back;
       state.look_back_time = state.settings()->look_back_time;
     }
@@ -192,7 +192,7 @@ class Holding {
   static gboolean stop(GstBaseTransform *transform) {
     RedactState &state = state_of(transform);
     const bool is_reset = guarded(transform, false, [&] {
-      const StreamLock lock(transform);
+      g_autoptr(GRecMutexLocker) lock = g_rec_mutex_locker_new(GST_PAD_GET_STREAM_LOCK(transform->sinkpad));
       state.line.clear();
       state.regions.restart();
       return true;

@@ -290,4 +290,5 @@ struct TrackElement {
 }  // namespace
 }  // namespace cudavision
 
-CUDAVISION_DEFINE_META_ELEMENT(cudavisiontrack, cudavision::TrackElement)
+GST_ELEMENT_REGISTER_DEFINE(cudavisiontrack, "cudavisiontrack", GST_RANK_NONE,
+                            cudavision::MetaElement<cudavision::TrackElement>::type())

@@ -305,4 +305,5 @@ struct ZonesElement {
 }  // namespace
 }  // namespace cudavision
 
-CUDAVISION_DEFINE_META_ELEMENT(cudavisionzones, cudavision::ZonesElement)
+GST_ELEMENT_REGISTER_DEFINE(cudavisionzones, "cudavisionzones", GST_RANK_NONE,
+                            cudavision::MetaElement<cudavision::ZonesElement>::type())

@@ -64,9 +64,9 @@ template <typename E>
 class ElementClass {
  public:
   static GType type() {
-    static const GType type =
-        g_type_register_static_simple(GST_TYPE_CUDA_VISION_FILTER, E::kText.type_name, sizeof(Class),
-                                      init_class, sizeof(Instance), init_instance, GTypeFlags(0));
+    static const GType type = g_type_register_static_simple(GST_TYPE_CUDA_VISION_FILTER, E::kText.type_name,
+                                                            sizeof(GstCudaVisionFilterClass), init_class,
+                                                            sizeof(Instance), init_instance, GTypeFlags(0));
     return type;
   }
   static auto &state_of(gpointer object) { return *static_cast<Instance *>(object)->state; }
@@ -78,9 +78,6 @@ class ElementClass {
   struct Instance {
     GstCudaVisionFilter parent;
     State *state;
-  };
-  struct Class {
-    GstCudaVisionFilterClass parent_class;
   };
 
   static void init_class(gpointer klass, gpointer) {

@@ -28,8 +28,6 @@ class ElementState {
   using Files = F;
 
   explicit ElementState(GstElement *element) : element_(element) {}
-  ElementState(const ElementState &) = delete;
-  ElementState &operator=(const ElementState &) = delete;
 
   GstElement *element() const { return element_; }
   // The struct that properties write to, under the object lock.

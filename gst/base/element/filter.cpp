@@ -138,13 +138,13 @@ void promise_held(GstCudaVisionFilter *filter, GstClockTime frame_duration) {
 // element starts or stops. The stream lock could not protect the session, because an event that is blocked in a sink
 // holds that lock.
 std::shared_ptr<Session> session_of(GstCudaVisionFilter *filter) {
-  const ObjectLock lock(filter);
+  g_autoptr(GMutexLocker) lock = g_mutex_locker_new(GST_OBJECT_GET_LOCK(filter));
   return filter->state->session;
 }
 
 void set_session(GstCudaVisionFilter *filter, std::shared_ptr<Session> session) {
   FilterState &state = *filter->state;
-  const ObjectLock lock(filter);
+  g_autoptr(GMutexLocker) lock = g_mutex_locker_new(GST_OBJECT_GET_LOCK(filter));
   state.session.swap(session);  // the old one is destroyed when the lock is released
   state.common.settings()->active_backend = !state.session                              ? ActiveBackend::none
                                             : state.session->backend() == Backend::cuda ? ActiveBackend::cuda
@@ -199,7 +199,9 @@ gboolean start(GstBaseTransform *transform) {
 gboolean stop(GstBaseTransform *transform) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   {
-    const StreamLock lock(transform);
+    // Another thread may still send a serialised query, before which GStreamer sends the caps again.
+    g_autoptr(GRecMutexLocker) lock =
+        g_rec_mutex_locker_new(GST_PAD_GET_STREAM_LOCK(GST_BASE_TRANSFORM_SINK_PAD(transform)));
     if (const std::shared_ptr<Session> session = session_of(filter); session)
       protect(transform, kWork, FALSE, [&] { return session->end(), TRUE; });
     set_session(filter, nullptr);

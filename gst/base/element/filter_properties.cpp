@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The properties common to all elements.
 #include "gst/base/element/filter_properties.h"
 
 namespace cudavision {

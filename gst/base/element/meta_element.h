@@ -8,7 +8,6 @@
 #include <gst/video/video.h>
 
 #include <atomic>
-#include <string>
 
 #include "cuda/common/image.h"
 #include "cuda/common/stop.h"
@@ -64,11 +63,9 @@ struct MetaInstance {
 //   end         ends a run: void end(Instance *)
 // and these if it needs them:
 //   begin       begins a run: bool begin(Instance *), false after an error that it has posted
-//   restart     forgets what is known of earlier frames, after a flush and before another stream:
-//               void restart(Instance *)
+//   restart     forgets earlier frames, after a flush and before another stream: void restart(Instance *)
 //   follow_segment   applies a segment event to the frames that follow it: void follow_segment(Instance *, GstEvent *)
 //   cancel      ends or allows waits, from any thread: void cancel(Instance *, bool cancelled)
-//   kMoreCaps   caps that the source pad accepts besides video
 //   init        void init(Instance *), when an instance is made
 //   extend      sets further members of the class: void extend(GstBaseTransformClass *)
 template <typename E>
@@ -82,7 +79,7 @@ class MetaElement {
                                                             sizeof(Instance), init_instance, GTypeFlags(0));
     return type;
   }
-  static GstBaseTransformClass *parent_class() { return parent_class_; }
+  static inline GstBaseTransformClass *parent_class;
 
   // Calls body() as protect() does, or returns GST_FLOW_FLUSHING if the element has not started.
   template <typename Body>
@@ -104,7 +101,7 @@ class MetaElement {
         E::restart(self);
     if constexpr (requires { &E::follow_segment; })
       if (type == GST_EVENT_SEGMENT) E::follow_segment(self, event);
-    return parent_class_->sink_event(transform, event);
+    return parent_class->sink_event(transform, event);
   }
 
  private:
@@ -114,17 +111,14 @@ class MetaElement {
   static Instance *instance(gpointer object) { return static_cast<Instance *>(object); }
 
   static void init_class(gpointer klass, gpointer) {
-    parent_class_ = static_cast<GstBaseTransformClass *>(g_type_class_peek_parent(klass));
+    parent_class = static_cast<GstBaseTransformClass *>(g_type_class_peek_parent(klass));
     G_OBJECT_CLASS(klass)->finalize = finalize;
     PropertyTable<Settings>::install(
         G_OBJECT_CLASS(klass), [](GObject *object) { return &instance(object)->state->settings; },
         E::properties());
     describe(klass, E::kText);
     GstElementClass *element = GST_ELEMENT_CLASS(klass);
-    const std::string video = "video/x-raw(ANY)";
-    std::string passed = video;
-    if constexpr (requires { E::kMoreCaps; }) passed = passed + ';' + E::kMoreCaps;
-    add_pads(element, gst_caps_from_string(video.c_str()), gst_caps_from_string(passed.c_str()));
+    add_pads(element, gst_caps_from_string("video/x-raw(ANY)"), gst_caps_from_string("video/x-raw(ANY)"));
     element->change_state = GST_DEBUG_FUNCPTR(change_state);
     auto *transform = GST_BASE_TRANSFORM_CLASS(klass);
     transform->start = GST_DEBUG_FUNCPTR(start);
@@ -138,7 +132,6 @@ class MetaElement {
   }
 
   static void init_instance(GTypeInstance *instance, gpointer) {
-    // A plain cast: `instance` does not have the element's class yet.
     auto *self = reinterpret_cast<Instance *>(instance);
     self->state = new State();
     if constexpr (requires { &E::init; }) E::init(self);
@@ -147,11 +140,11 @@ class MetaElement {
 
   static void finalize(GObject *object) {
     delete instance(object)->state;
-    G_OBJECT_CLASS(parent_class_)->finalize(object);
+    G_OBJECT_CLASS(parent_class)->finalize(object);
   }
 
   static void set_stop(Instance *self, StopReason reason, bool requested) {
-    const ObjectLock lock(self);
+    g_autoptr(GMutexLocker) lock = g_mutex_locker_new(GST_OBJECT_GET_LOCK(self));
     StopFlag &stop = self->state->stop;
     requested ? stop.request(reason) : stop.withdraw(reason);
     if constexpr (requires { &E::cancel; }) E::cancel(self, stop.requested());
@@ -168,7 +161,7 @@ class MetaElement {
 
   static gboolean stop(GstBaseTransform *transform) {
     Instance *self = instance(transform);
-    const StreamLock lock(transform);
+    g_autoptr(GRecMutexLocker) lock = g_rec_mutex_locker_new(GST_PAD_GET_STREAM_LOCK(transform->sinkpad));
     self->state->started = false;
     return protect(transform, E::kMemory, FALSE, [self] { return E::end(self), TRUE; });
   }
@@ -176,7 +169,7 @@ class MetaElement {
   // Asks the streaming thread to stop: the change to READY would otherwise wait until the current frame is processed.
   static GstStateChangeReturn change_state(GstElement *element, GstStateChange change) {
     if (change == GST_STATE_CHANGE_PAUSED_TO_READY) set_stop(instance(element), StopReason::stop, true);
-    return GST_ELEMENT_CLASS(parent_class_)->change_state(element, change);
+    return GST_ELEMENT_CLASS(parent_class)->change_state(element, change);
   }
 
   static gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
@@ -187,7 +180,7 @@ class MetaElement {
   // Passes on what downstream proposes, except for GstVideoCropMeta. In a frame that is still to be cropped, results
   // would have other coordinates than in the cropped frame.
   static gboolean propose_no_crops(GstBaseTransform *element, GstQuery *decided, GstQuery *query) {
-    const gboolean answered = parent_class_->propose_allocation(element, decided, query);
+    const gboolean answered = parent_class->propose_allocation(element, decided, query);
     guint index = 0;
     if (gst_query_find_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, &index))
       gst_query_remove_nth_allocation_meta(query, index);
@@ -203,12 +196,6 @@ class MetaElement {
   static GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
     return take(transform, [buffer](Instance *self) { return E::take_frame(self, buffer); });
   }
-
-  static inline GstBaseTransformClass *parent_class_;
 };
 
 }  // namespace cudavision
-
-// Defines the registration of the element `name` that the struct E describes. Use it once, outside of any namespace.
-#define CUDAVISION_DEFINE_META_ELEMENT(name, E) \
-  GST_ELEMENT_REGISTER_DEFINE(name, #name, GST_RANK_NONE, ::cudavision::MetaElement<E>::type())

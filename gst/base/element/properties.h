@@ -4,12 +4,11 @@
 // whole struct as one snapshot.
 #pragma once
 
-#include <gst/base/gstbasetransform.h>
+#include <gst/gst.h>
 
 #include <algorithm>
 #include <functional>
 #include <initializer_list>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -150,28 +149,6 @@ Property<S> color_property(PropertyText text, ColorText S::*member, Mutable when
           [member](const S &s, GValue *v) { g_value_set_string(v, (s.*member).text().c_str()); }};
 }
 
-// Holds the object lock while it exists (RAII): copying settings may throw.
-class ObjectLock {
- public:
-  explicit ObjectLock(gpointer object)
-      : locker_(g_mutex_locker_new(GST_OBJECT_GET_LOCK(object)), g_mutex_locker_free) {}
-
- private:
-  std::unique_ptr<GMutexLocker, decltype(&g_mutex_locker_free)> locker_;
-};
-
-// Holds the lock of the stream while it exists (RAII). A stop needs it: another thread may still send a serialized
-// query, before which GStreamer sends the caps to the element again.
-class StreamLock {
- public:
-  explicit StreamLock(GstBaseTransform *element)
-      : locker_(g_rec_mutex_locker_new(GST_PAD_GET_STREAM_LOCK(GST_BASE_TRANSFORM_SINK_PAD(element))),
-                g_rec_mutex_locker_free) {}
-
- private:
-  std::unique_ptr<GRecMutexLocker, decltype(&g_rec_mutex_locker_free)> locker_;
-};
-
 // The properties of one class. settings_of returns the settings struct of an instance.
 template <typename S>
 class PropertyTable {
@@ -198,7 +175,7 @@ class PropertyTable {
 
   // A copy of all settings, taken at one moment.
   static S snapshot(gpointer object) {
-    const ObjectLock lock(object);
+    g_autoptr(GMutexLocker) lock = g_mutex_locker_new(GST_OBJECT_GET_LOCK(object));
     return *settings_of_(G_OBJECT(object));
   }
 
@@ -217,7 +194,7 @@ class PropertyTable {
   // No exception may pass through GObject. A value that does not fit into memory leaves the property as it is.
   static void set(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
     try {
-      const ObjectLock lock(object);
+      g_autoptr(GMutexLocker) lock = g_mutex_locker_new(GST_OBJECT_GET_LOCK(object));
       (*properties_)[id - 1].set(*settings_of_(object), value);
       if (changed_ != nullptr) changed_(object);
     } catch (const std::bad_alloc &) {
@@ -225,7 +202,7 @@ class PropertyTable {
     }
   }
   static void get(GObject *object, guint id, GValue *value, GParamSpec *) {
-    const ObjectLock lock(object);
+    g_autoptr(GMutexLocker) lock = g_mutex_locker_new(GST_OBJECT_GET_LOCK(object));
     (*properties_)[id - 1].get(*settings_of_(object), value);
   }
 
