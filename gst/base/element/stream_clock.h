@@ -34,11 +34,8 @@ struct Tick {
 inline constexpr int kMostSteps = 1000;
 
 // Learns the distance of frames from their timestamps, and tells frames that follow one another from jumps in time, by
-// the rules of the section "Time" of gst/docs/common.md. A frame without a timestamp of its own (missing, repeated, or
-// back by a little) counts as a frame duration, which the next timestamp corrects; so do a stray frame and a jump. A
-// frame is only stray where no jump is announced: at a discontinuity, at the first frame of a segment and where the
-// direction of playback changes, a frame that does not follow, or has no later timestamp, is a jump at once. At the
-// frame rates that occur, no decision depends on the nanoseconds by which timestamps jitter.
+// the rules of the section "Time" of gst/docs/common.md. At the frame rates that occur, no decision depends on the
+// nanoseconds by which timestamps jitter.
 class StreamClock {
  public:
   // Call it for new caps. duration: of a frame, by the caps; 0 if they have no rate.

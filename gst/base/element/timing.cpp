@@ -1,33 +1,29 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The times of a stream.
 #include "gst/base/element/timing.h"
 
 #include <algorithm>
 #include <functional>
-#include <utility>
 
 #include "cuda/common/number_text.h"
 
 namespace cudavision {
 namespace {
 
-GstClockTime converted(guint64 (*convert)(const GstSegment *, GstFormat, guint64), const GstSegment &segment,
-                       GstClockTime pts) {
-  const bool has_begin =
-      segment.rate > 0 || GST_CLOCK_TIME_IS_VALID(segment.stop);  // a reverse segment begins at its stop
-  if (segment.format != GST_FORMAT_TIME || !has_begin || !GST_CLOCK_TIME_IS_VALID(pts))
-    return GST_CLOCK_TIME_NONE;
-  return convert(&segment, GST_FORMAT_TIME, pts);
+// A reverse segment begins at its stop.
+bool has_times(const GstSegment &segment) {
+  return segment.format == GST_FORMAT_TIME && (segment.rate > 0 || GST_CLOCK_TIME_IS_VALID(segment.stop));
 }
 
 }  // namespace
 
 GstClockTime to_stream_time(const GstSegment &segment, GstClockTime pts) {
-  return converted(gst_segment_to_stream_time, segment, pts);
+  if (!has_times(segment)) return GST_CLOCK_TIME_NONE;
+  return gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, pts);
 }
 
 GstClockTime to_running_time(const GstSegment &segment, GstClockTime pts) {
-  return converted(gst_segment_to_running_time, segment, pts);
+  if (!has_times(segment)) return GST_CLOCK_TIME_NONE;
+  return gst_segment_to_running_time(&segment, GST_FORMAT_TIME, pts);
 }
 
 bool begins_another_stream(GstPad *sink, GstEvent *stream_start) {
@@ -54,8 +50,7 @@ bool PromisedLatency::begin_frame(GstPad *sink) {
     if (gst_pad_peer_query(sink, query)) gst_query_parse_latency(query, &live, nullptr, nullptr);
     live_ = live != FALSE;
   }
-  const bool is_chosen = taken_ < times_.size() || frames_ % kFrames == 0;
-  ++frames_;
+  const bool is_chosen = frames_++ % kFrames == 0 || taken_ < times_.size();
   return live_ && is_chosen;
 }
 
@@ -90,22 +85,17 @@ void PromisedLatency::add_to(GstQuery *latency) {
 
 // --- Punctuality ---
 
-void Punctuality::restart() {
-  const std::lock_guard lock(mutex_);
-  late_since_ = GST_CLOCK_TIME_NONE;
-  told_ = false;
-}
-
 bool Punctuality::is_hopeless(GstClockTime time, GstClockTimeDiff lateness, GstClockTime frame_duration) {
-  const std::lock_guard lock(mutex_);
-  if (lateness <= static_cast<GstClockTimeDiff>(std::max(frame_duration, kLeastLateness))) {
+  const bool is_late = lateness > static_cast<GstClockTimeDiff>(std::max(frame_duration, kLeastLateness));
+  const GstClockTime since = late_since_;
+  const bool is_long = is_late && since < kTold && time > since && time - since > kPatience;
+  if (!is_late)
     late_since_ = GST_CLOCK_TIME_NONE;
-    told_ = false;
-  } else if (!GST_CLOCK_TIME_IS_VALID(late_since_) || time < late_since_) {  // time is smaller after a seek
+  else if (is_long)
+    late_since_ = kTold;
+  else if (since != kTold && time < since)  // the first late frame, or after a seek
     late_since_ = time;
-  }
-  const bool is_long = GST_CLOCK_TIME_IS_VALID(late_since_) && time - late_since_ > kPatience;
-  return is_long && !std::exchange(told_, true);
+  return is_long;
 }
 
 std::string warning_of_lateness(GstClockTimeDiff lateness, GstClockTime processing_time, const char *faster) {

@@ -8,7 +8,6 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <mutex>
 #include <string>
 
 namespace cudavision {
@@ -61,16 +60,15 @@ class Punctuality {
   static constexpr GstClockTime kPatience = 5 * GST_SECOND, kLeastLateness = 20 * GST_MSECOND;
 
   // Takes the running time of a frame and by how much it was late at the sink. Returns true once for every series of
-  // frames that lasts more than kPatience and in which each is late by more than its duration and kLeastLateness. The
-  // base class skips late frames. A frame that is worked on and still arrives too late, again and again, is worth a
-  // warning: the pipeline asks for more than the machine can do.
+  // frames that lasts more than kPatience and in which each is late by more than its duration and kLeastLateness:
+  // although the base class skips late frames, the pipeline asks for more than the machine can do.
   bool is_hopeless(GstClockTime time, GstClockTimeDiff lateness, GstClockTime frame_duration);
-  void restart();
+  void restart() { late_since_ = GST_CLOCK_TIME_NONE; }
 
  private:
-  std::mutex mutex_;
-  GstClockTime late_since_ = GST_CLOCK_TIME_NONE;  // the running time of the first frame of the series
-  bool told_ = false;                              // is_hopeless() has returned true for this series
+  static constexpr GstClockTime kTold = GST_CLOCK_TIME_NONE - 1;
+  // The running time of the first frame of the series; kTold when is_hopeless() has returned true for it.
+  std::atomic<GstClockTime> late_since_ = GST_CLOCK_TIME_NONE;
 };
 
 // The warning of a pipeline that does not keep up. lateness: of the last frame. processing_time: of the element for a
