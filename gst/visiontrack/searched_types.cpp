@@ -18,21 +18,21 @@ bool has_look(GstBuffer *buffer, const char *type) {
 
 bool has_mark(GstBuffer *buffer) { return has_look(buffer, nullptr); }
 
-bool SearchedTypes::is_marked(GstBuffer *buffer, GQuark type) {
-  if (!has_look(buffer, g_quark_to_string(type))) return false;
+bool SearchedTypes::is_marked(GQuark type) {
+  if (!has_look(buffer_, g_quark_to_string(type))) return false;
   marked_types_.insert(type);
   return true;
 }
 
 Search SearchedTypes::take(GstBuffer *buffer, const std::vector<TypedBox> &boxes) {
-  std::set<GQuark> found;
+  buffer_ = buffer;
+  found_.clear();
   for (const TypedBox &box : boxes)
-    if (found.insert(box.type).second) is_marked(buffer, box.type);
+    if (found_.insert(box.type).second) is_marked(box.type);
   const bool is_marked_here = has_mark(buffer);
   is_marked_ = is_marked_ || is_marked_here;
-  return {.is_any = !boxes.empty() || is_marked_here || !is_marked_,
-          .includes = [this, buffer, found](GQuark type) {
-            return found.contains(type) || is_marked(buffer, type) || !marked_types_.contains(type);
+  return {.is_any = !boxes.empty() || is_marked_here || !is_marked_, .includes = [this](GQuark type) {
+            return found_.contains(type) || is_marked(type) || !marked_types_.contains(type);
           }};
 }
 

@@ -20,10 +20,12 @@ class SearchedTypes {
   Search take(GstBuffer *buffer, const std::vector<TypedBox> &boxes);
 
  private:
-  bool is_marked(GstBuffer *buffer, GQuark type);
+  bool is_marked(GQuark type);
 
   bool is_marked_ = false;         // a frame of the stream has had a mark
   std::set<GQuark> marked_types_;  // types of boxes for which the stream has had a mark
+  GstBuffer *buffer_ = nullptr;    // the last frame
+  std::set<GQuark> found_;         // the types of its boxes
 };
 
 // Whether a detector has marked the frame, for any type.
