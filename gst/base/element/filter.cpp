@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// GstCudaVisionFilter, the abstract base class of the elements.
 // GStreamer calls these functions with instances of the class: that is not checked for each frame.
 #define G_DISABLE_CAST_CHECKS
 #include "gst/base/element/filter.h"
 
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <utility>
 
-#include "cuda/common/backends.h"
 #include "gst/base/device/context_sharing.h"
 #include "gst/base/element/element_state.h"
 #include "gst/base/element/filter_properties.h"
@@ -40,13 +40,11 @@ struct FilterState {
   std::shared_ptr<Session> session;               // protected by the object lock: see session_of()
   // The streaming thread uses the following members, and start(), which never runs beside it.
   StreamClock clock;
-  // Reset at each start.
-  struct Run {
-    guint64 frame_count = 0;         // since the start or the last flush
-    bool region_is_refused = false;  // refuse_region() has warned
-    bool has_fitting_caps = false;   // there were caps whose frames could be processed
-    bool turn_is_known = false;      // turning_tag is that of the last tags, caps and stream
-    std::string turning_tag;         // see turning_tag_of()
+  struct Run {                               // reset at each start
+    guint64 frame_count = 0;                 // since the start or the last flush
+    bool region_is_refused = false;          // refuse_region() has warned
+    bool has_fitting_caps = false;           // there were caps whose frames could be processed
+    std::optional<std::string> turning_tag;  // nothing if it may have changed
   } run;
 };
 
@@ -117,8 +115,7 @@ void post_error(GstCudaVisionFilter *filter, const char *what, const Status &sta
       g_strdup_printf("%s: %s", what, status.text().c_str()), nullptr, __FILE__, GST_FUNCTION, line);
 }
 
-// For protect(): what there is no memory for.
-constexpr char kWork[] = "the work on a frame";
+constexpr char kWork[] = "the work on a frame";  // for protect()
 
 // Tells the pipeline that the element promises another latency.
 void post_latency(GstCudaVisionFilter *filter) {
@@ -134,9 +131,8 @@ void promise_held(GstCudaVisionFilter *filter, GstClockTime frame_duration) {
 
 // --- starting and stopping ---
 
-// The session, or null between stop and start. Queries and events come from any thread at any time, also while the
-// element starts or stops. The stream lock could not protect the session, because an event that is blocked in a sink
-// holds that lock.
+// The session, or null between stop and start. Queries and events come from any thread at any time. The stream lock
+// could not protect it, because an event that is blocked in a sink holds that lock.
 std::shared_ptr<Session> session_of(GstCudaVisionFilter *filter) {
   g_autoptr(GMutexLocker) lock = g_mutex_locker_new(GST_OBJECT_GET_LOCK(filter));
   return filter->state->session;
@@ -154,10 +150,6 @@ void set_session(GstCudaVisionFilter *filter, std::shared_ptr<Session> session) 
 gboolean start_filter(GstCudaVisionFilter *filter) {
   FilterState &state = *filter->state;
   const GstCudaVisionFilterClass *klass = GST_CUDA_VISION_FILTER_GET_CLASS(filter);
-  const auto make_operation = [filter, klass](const OperationSetup &setup,
-                                              std::unique_ptr<Operation> *operation) {
-    return klass->make_operation(filter, setup, operation);
-  };
   for (const StopReason reason : {StopReason::stop, StopReason::flush}) state.stop.withdraw(reason);
   const char *what = "The properties cannot be used";
   Status prepared = state.common.check();
@@ -186,14 +178,14 @@ gboolean start_filter(GstCudaVisionFilter *filter) {
   state.punctuality.restart();
   state.latency.restart();
   promise_held(filter, 0);
-  set_session(filter, std::make_shared<Session>(std::move(context), make_operation, &state.stop));
+  set_session(filter, std::make_shared<Session>(std::move(context),
+                                                std::bind_front(klass->make_operation, filter), &state.stop));
   g_object_notify(G_OBJECT(filter), "active-backend");
   return TRUE;
 }
 
 gboolean start(GstBaseTransform *transform) {
-  auto *filter = GST_CUDA_VISION_FILTER(transform);
-  return protect(transform, kWork, FALSE, [filter] { return start_filter(filter); });
+  return protect(transform, kWork, FALSE, [&] { return start_filter(GST_CUDA_VISION_FILTER(transform)); });
 }
 
 gboolean stop(GstBaseTransform *transform) {
@@ -270,7 +262,7 @@ gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps)
   }
   GST_DEBUG_OBJECT(filter, "%" GST_PTR_FORMAT " on %s", caps,
                    session.backend() == Backend::cuda ? "CUDA" : "the CPU");
-  state.run.turn_is_known = false;
+  state.run.turning_tag.reset();
   const GstClockTime duration = frame_duration(GST_VIDEO_INFO_FPS_N(&info), GST_VIDEO_INFO_FPS_D(&info));
   state.frame_duration = duration;
   state.clock.follow_caps(duration);
@@ -324,29 +316,16 @@ void post_message(GstCudaVisionFilter *filter, Session &session, GstBuffer *buff
 void refuse_region(GstCudaVisionFilter *filter, Session &session, const std::string &why) {
   if (std::exchange(filter->state->run.region_is_refused, true)) return;
   session.drop_history();  // the region of the next frames is not analysed
-  GST_ELEMENT_WARNING(filter, RESOURCE, SETTINGS,
-                      ("%s: %s", why.c_str(),
-                       GST_CUDA_VISION_FILTER_GET_CLASS(filter)->lets_nothing_pass ? "the whole frame counts"
-                                                                                   : "frames pass unchanged"),
-                      (nullptr));
-}
-
-// Returns false, and warns, if the region of interest lies outside the frame.
-bool has_region(GstCudaVisionFilter *filter, Session &session, const FilterSettings &settings) {
-  const Size frame = session.frame_size();
-  const Region region = region_of(settings, frame);
-  if (region.width > 0 && region.height > 0) return true;
-  refuse_region(filter, session,
-                "roi-x and roi-y (" + std::to_string(settings.roi_x) + ", " + std::to_string(settings.roi_y) +
-                    ") lie outside the frame of " + to_string(frame));
-  return false;
+  const bool counts = GST_CUDA_VISION_FILTER_GET_CLASS(filter)->lets_nothing_pass;
+  const char *what = counts ? "the whole frame counts" : "frames pass unchanged";
+  GST_ELEMENT_WARNING(filter, RESOURCE, SETTINGS, ("%s: %s", why.c_str(), what), (nullptr));
 }
 
 // If the CUDA memory of a frame belongs to another CUDA context, moves the element to that context. If cuda-device-id
 // forbids that, the element stays in its own context, and the frame is copied through system memory.
 Status follow_context(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer) {
   FilterState &state = *filter->state;
-  const DeviceContext *ours = session.context();
+  const DeviceContext *ours = session.context().get();
   GstCudaContext *theirs = context_of(buffer);
   if (ours == nullptr || theirs == nullptr || same_context(theirs, ours->handle())) return {};
   const int wanted_device = state.common.settings_in_force().cuda_device_id;
@@ -359,22 +338,23 @@ Status follow_context(GstCudaVisionFilter *filter, Session &session, GstBuffer *
   return {};
 }
 
-// is_timed: as for Session::process(). processed: set to false if the region is too small: the frame passes unchanged.
+// is_timed: as for Session::process(). processed: set to false if the frame passes unchanged, because the region is too
+// small or lies outside.
 GstFlowReturn process(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer,
-                      const FilterSettings &settings, bool is_timed, bool *processed) {
-  FilterState &state = *filter->state;
+                      FilterSettings settings, bool is_timed, bool *processed) {
   Status status = follow_context(filter, session, buffer);
-  if (status.ok()) {
+  if (status.ok()) status = session.prepare(settings);
+  if (status.code() == Status::Code::too_small) {
+    refuse_region(filter, session, status.text());
+    *processed = GST_CUDA_VISION_FILTER_GET_CLASS(filter)->lets_nothing_pass;
+    if (!*processed) return GST_FLOW_OK;
+    settings.roi_x = settings.roi_y = settings.roi_width = settings.roi_height = 0;
     status = session.prepare(settings);
-    if (status.code() == Status::Code::too_small) {
-      refuse_region(filter, session, status.text());
-      *processed = false;
-      return GST_FLOW_OK;
-    }
-    if (status.ok()) state.run.region_is_refused = false;
+  } else if (status.ok()) {
+    filter->state->run.region_is_refused = false;
   }
   if (status.ok()) {
-    MappedFrame frame(buffer, session.info(), settings.display, session.context());
+    MappedFrame frame(buffer, session.info(), settings.display, session.context().get());
     if (!frame.mapped() && context_of(buffer) != nullptr) {
       GST_ELEMENT_ERROR(filter, RESOURCE, READ, ("The CUDA memory of a frame could not be mapped"),
                         ("%" GST_PTR_FORMAT, buffer));
@@ -412,7 +392,7 @@ void warn_of_frame(GstCudaVisionFilter *filter, const Session &session, GstBuffe
                          "Put deinterlace in front"),
                         (nullptr));
   if (!session.depends_on_shape()) return;
-  const std::string &tag = state.run.turning_tag;
+  const std::string &tag = *state.run.turning_tag;
   if (!tag.empty()) attach_warning(buffer, GST_ELEMENT(filter), "turned");
   if (!tag.empty() && state.common.is_news("turned"))
     GST_ELEMENT_WARNING(filter, STREAM, FORMAT, ("%s", warning_of_turn(tag).c_str()), (nullptr));
@@ -423,31 +403,23 @@ void warn_of_frame(GstCudaVisionFilter *filter, const Session &session, GstBuffe
 
 GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer) {
   FilterState &state = *filter->state;
-  FilterSettings settings = state.common.take_settings();
+  const FilterSettings &settings = state.common.take_settings();
   const GstCudaVisionFilterClass *klass = GST_CUDA_VISION_FILTER_GET_CLASS(filter);
   const bool reverse = GST_BASE_TRANSFORM(filter)->segment.rate < 0;
-  if (klass->remembers &&
-      state.clock
-          .next(GST_BUFFER_PTS(buffer), GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT), reverse)
-          .tells_jump())
+  const bool is_discont = GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+  if (klass->remembers && state.clock.next(GST_BUFFER_PTS(buffer), is_discont, reverse).tells_jump())
     session.drop_history();
   if (gst_buffer_get_size(buffer) == 0 && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP))
     return GST_FLOW_OK;
   const bool is_skipped = state.run.frame_count++ % static_cast<guint64>(settings.every_nth) != 0;
   if (is_skipped && !klass->lets_nothing_pass) return GST_FLOW_OK;
-  const bool is_outside = !has_region(filter, session, settings);
-  if (is_outside && !klass->lets_nothing_pass) return GST_FLOW_OK;
-  if (is_outside) settings.roi_x = settings.roi_y = settings.roi_width = settings.roi_height = 0;
 
   const bool is_timed = state.latency.begin_frame(GST_BASE_TRANSFORM_SINK_PAD(filter));
   const GstClockTime begin = gst_util_get_timestamp();
-  if (!std::exchange(state.run.turn_is_known, true))
-    state.run.turning_tag = turning_tag_of(GST_BASE_TRANSFORM_SINK_PAD(filter));
-  session.set_turned(!state.run.turning_tag.empty());
+  if (!state.run.turning_tag) state.run.turning_tag = turning_tag_of(GST_BASE_TRANSFORM_SINK_PAD(filter));
+  session.set_turned(!state.run.turning_tag->empty());
   bool processed = true;
   const GstFlowReturn result = process(filter, session, buffer, settings, is_timed, &processed);
-  // The warning of has_region() stands, although the whole frame was processed.
-  state.run.region_is_refused = state.run.region_is_refused || is_outside;
   if (result != GST_FLOW_OK || !processed) return result;
   const GstClockTime time = gst_util_get_timestamp() - begin;
   // If the GPU still works on the frame, this is only the time to enqueue the work.
@@ -489,11 +461,11 @@ void follow_event(GstCudaVisionFilter *filter, Session &session, GstEvent *event
     case GST_EVENT_SEGMENT:
       return state.clock.expect_jump();
     case GST_EVENT_STREAM_START:
-      state.run.turn_is_known = false;
+      state.run.turning_tag.reset();
       if (begins_another_stream(GST_BASE_TRANSFORM_SINK_PAD(filter), event)) forget_frames(state, session);
       return;
     case GST_EVENT_TAG:
-      state.run.turn_is_known = false;
+      state.run.turning_tag.reset();
       return;
     case GST_EVENT_EOS:
       if (const Status status = session.wait_for_pending(); !status.ok())
@@ -560,7 +532,7 @@ gboolean propose_allocation(GstBaseTransform *transform, GstQuery *decided, GstQ
   keep_honoured_metas(query);
   const std::shared_ptr<Session> session = session_of(GST_CUDA_VISION_FILTER(transform));
   if (!session || session->backend() == Backend::cpu) return answered;
-  const auto offer = [&] { return offer_memory(query, session->shared_context()); };
+  const auto offer = [&] { return offer_memory(query, session->context()); };
   return protect(transform, kWork, false, offer) || answered;
 }
 

@@ -52,9 +52,8 @@ namespace cudavision {
 // For the class_init of an element: adds the pad templates. Takes the references to the caps.
 void add_pads(GstElementClass *klass, GstCaps *sink, GstCaps *source);
 
-// For the instance init of an element: it then never works in pull mode. If a downstream element could pull frames, it
-// would end the stream before this element is told to stop: stop() would run beside the work on a frame, because a
-// thread that pulls does not hold the stream lock, and a frame that waits, as for a reader of JSON, would wait forever.
+// For the instance init of an element: it then never works in pull mode. A thread that pulls does not hold the stream
+// lock, so stop() would run beside the work on a frame, and a frame that waits would wait forever.
 void work_in_push_mode_only(GstBaseTransform *element);
 
 // The flag that asks to give up the work on a frame. It is set while the element flushes or stops.

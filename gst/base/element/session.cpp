@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The state of an element between start and stop.
 #include "gst/base/element/session.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "cuda/common/available_memory.h"
+#include "cuda/common/backends.h"
 #include "cuda/luma/luma.h"
 #include "gst/base/frame/format.h"
 #include "gst/base/frame/repacked_format.h"
@@ -52,20 +52,20 @@ Region region_of(const FilterSettings &settings, Size frame) {
           std::max(0, std::min(height, frame.height - settings.roi_y))};
 }
 
-bool is_cut(const FilterSettings &settings, Size frame) {
-  const Region region = region_of(settings, frame);
-  return region.width < settings.roi_width || region.height < settings.roi_height;
-}
-
 Session::~Session() { move_to(nullptr); }
 
-// Calls body() with the context current, and charges what it allocates to the element.
+// Calls body() with the context current, and charges what it allocates to the element. Algorithms rely on what they
+// leave in their scratch memory, and an error stops them in the middle: the stage is not used again. If the device has
+// failed, launched kernels may not have run, so what was learnt is undefined.
 template <typename Body>
 Status Session::guarded(const Body &body) {
   const DeviceContext::Scope scope(context_.get());
   CUDAVISION_TRY(scope.status());
   const MemoryBudget::Scope budget(budget_);
-  return catch_bad_alloc(body);
+  const Status status = catch_bad_alloc(body);
+  if (!status.ok()) retire_stage(true);
+  if (status.code() == Status::Code::device_failed) learnt_.reset();
+  return status;
 }
 
 void Session::drop_stage() {
@@ -82,13 +82,6 @@ void Session::retire_stage(bool given_up) {
   drop_stage();
 }
 
-// Algorithms rely on what they leave in their scratch memory, and an error stops them in the middle: the stage is not
-// used again. If the device has failed, launched kernels may not have run, so what was learnt is undefined.
-void Session::give_up(const Status &status) {
-  retire_stage(true);
-  if (status.code() == Status::Code::device_failed) learnt_.reset();
-}
-
 void Session::move_to(std::shared_ptr<DeviceContext> context) {
   if (context) end();  // what was learnt cannot move to the new context
   drop_stage();
@@ -98,20 +91,8 @@ void Session::move_to(std::shared_ptr<DeviceContext> context) {
     wait_.reset();
   }
   context_ = std::move(context);
-  count_element();
-}
-
-void Session::count_element() {
   working_.reset();
   if (context_) working_.emplace(LaunchGate::of_device(context_->device_id()));
-}
-
-Status Session::wait() {
-  if (!context_) return {};
-  const Status status = wait_->wait(context_->stream());
-  // If the wait failed, work may still be running.
-  if (!status.ok()) (void)context_->synchronize();
-  return status;
 }
 
 Status Session::wait_for_pending() {
@@ -176,18 +157,21 @@ bool Session::keep_stage(const FilterSettings &settings) {
 }
 
 Status Session::fit_stage(const FilterSettings &settings) {
-  CUDAVISION_TRY(set_budget(settings));
-  if (keep_stage(settings)) return {};
   const Region region = region_of(settings, frame_size());
   const Size size{region.width, region.height};
+  if (size.width == 0 || size.height == 0) {
+    retire_stage(false);
+    return too_small("roi-x and roi-y (" + std::to_string(settings.roi_x) + ", " +
+                     std::to_string(settings.roi_y) + ") lie outside the frame of " +
+                     to_string(frame_size()));
+  }
+  CUDAVISION_TRY(set_budget(settings));
+  if (keep_stage(settings)) return {};
   retire_stage(false);
-  if (size.width == 0 || size.height == 0) return {};
   stage_.emplace();
   stage_->region = region;
   stage_->size = size;
-  const Status status = catch_bad_alloc([&] { return make_stage(settings); });
-  if (!status.ok()) give_up(status);
-  return status;
+  return make_stage(settings);
 }
 
 Status Session::make_stage(const FilterSettings &settings) {
@@ -214,34 +198,28 @@ Status Session::allocate_working_planes() {
 
 Status Session::process(MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings,
                         bool is_timed) {
-  return guarded([&] {
-    const Status status = catch_bad_alloc([&] { return process_frame(frame, buffer, settings, is_timed); });
-    if (!status.ok()) give_up(status);
-    return status;
+  return guarded([&]() -> Status {
+    if (!frame.on_device() && !stage_->staged)
+      CUDAVISION_TRY(make_staged_frame(execution(), planes_shape(info_), &stage_->staged));
+    Job job{};
+    const bool leaves_pending = frame.order().can_stay_pending() && !settings.post_messages && !is_timed &&
+                                working_->gate().few_elements_work();
+    // Keeps the host from running too far ahead of the GPU.
+    CUevent_st *oldest = leaves_pending ? context_->oldest_pending() : nullptr;
+    if (oldest != nullptr) CUDAVISION_TRY(wait_->wait(oldest, context_->stream()));
+    CUDAVISION_TRY(frame.order().begin());
+    const Status worked = work(frame, buffer, settings, &job);
+    left_pending_ = worked.ok() && leaves_pending && !stage_->operation->host_reads_result() &&
+                    frame.order().leave_pending().ok();
+    if (left_pending_) return {};
+    // The frame is unmapped after this call: no work may still read or write it, even after an error.
+    const Status finished = context_ ? wait_->wait(context_->stream()) : Status();
+    if (!finished.ok()) (void)context_->synchronize();  // the wait failed, so work may still be running
+    CUDAVISION_TRY(worked);
+    CUDAVISION_TRY(finished);
+    if (settings.display) frame.order().finish();
+    return stage_->operation->finish(job);
   });
-}
-
-Status Session::process_frame(MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings,
-                              bool is_timed) {
-  if (!frame.on_device() && !stage_->staged)
-    CUDAVISION_TRY(make_staged_frame(execution(), planes_shape(info_), &stage_->staged));
-  Job job{};
-  const bool leaves_pending = frame.order().can_stay_pending() && !settings.post_messages && !is_timed &&
-                              working_->gate().few_elements_work();
-  // Keeps the host from running too far ahead of the GPU.
-  CUevent_st *oldest = leaves_pending ? context_->oldest_pending() : nullptr;
-  if (oldest != nullptr) CUDAVISION_TRY(wait_->wait(oldest, context_->stream()));
-  CUDAVISION_TRY(frame.order().begin());
-  const Status worked = work(frame, buffer, settings, &job);
-  left_pending_ = worked.ok() && leaves_pending && !stage_->operation->host_reads_result() &&
-                  frame.order().leave_pending().ok();
-  if (left_pending_) return {};
-  // The frame is unmapped after this call: no work may still read or write it, even after an error.
-  const Status finished = wait();
-  CUDAVISION_TRY(worked);
-  CUDAVISION_TRY(finished);
-  if (settings.display) frame.order().finish();
-  return stage_->operation->finish(job);
 }
 
 Status Session::work(MappedFrame &mapped, GstBuffer *buffer, const FilterSettings &settings, Job *job) {
@@ -267,8 +245,11 @@ Status Session::work(MappedFrame &mapped, GstBuffer *buffer, const FilterSetting
   const bool extracts_luma = (luma && needs_luma_image(layout_, luma_range_)) ||
                              (reads == Reads::channels && luma_range_ == LumaRange::full);
   const Input input = is_copy || extracts_luma ? Input::in_stream_order : mapped.order().input();
-  *job = {where, &working_info_,         frame,  stage.region, is_cut(settings, frame_size()),  {}, input,
-          draw,  settings.post_messages, buffer, is_copy,      is_turned_ && depends_on_shape()};
+  const bool is_cut = stage.region.width < settings.roi_width || stage.region.height < settings.roi_height;
+  *job = {where,        &working_info_, frame,
+          stage.region, is_cut,         {},
+          input,        draw,           settings.post_messages,
+          buffer,       is_copy,        is_turned_ && depends_on_shape()};
   if (extracts_luma) {
     CUDAVISION_TRY(extract_luma(where, luma_of_region(frame, stage.region), stage.luma.view(), luma_range_));
     job->luma = stage.luma.view();

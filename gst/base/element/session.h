@@ -24,8 +24,6 @@ namespace cudavision {
 
 // The region of interest within a frame; empty if it lies outside.
 Region region_of(const FilterSettings &settings, Size frame);
-// Whether the right or bottom edge of the frame cuts off a part of the region of interest.
-bool is_cut(const FilterSettings &settings, Size frame);
 
 class Session {
  public:
@@ -33,17 +31,13 @@ class Session {
 
   // context: null for the CPU backend. stop: asks that the work on a frame is given up; outlives the session.
   Session(std::shared_ptr<DeviceContext> context, MakeOperation make_operation, const StopFlag *stop)
-      : context_(std::move(context)),
-        make_operation_(std::move(make_operation)),
-        stop_(stop),
-        workers_(1, stop) {
-    count_element();
+      : make_operation_(std::move(make_operation)), stop_(stop), workers_(1, stop) {
+    move_to(std::move(context));
   }
   ~Session();
 
   Backend backend() const { return context_ ? Backend::cuda : Backend::cpu; }
-  DeviceContext *context() const { return context_.get(); }
-  const std::shared_ptr<DeviceContext> &shared_context() const { return context_; }
+  const std::shared_ptr<DeviceContext> &context() const { return context_; }
   // Works in that context from the next frame on. State of earlier frames is lost.
   void move_to(std::shared_ptr<DeviceContext> context);
 
@@ -54,10 +48,10 @@ class Session {
   const GstVideoInfo &info() const { return info_; }
   Size frame_size() const { return {GST_VIDEO_INFO_WIDTH(&info_), GST_VIDEO_INFO_HEIGHT(&info_)}; }
   // Allocates what the region of the next frame needs, if its size has changed. Call it before process(). Fails with
-  // too_small if the region is too small.
+  // too_small if the region is too small or lies outside the frame.
   Status prepare(const FilterSettings &settings);
   // Processes one frame of the negotiated format and attaches the results to `buffer`. The frame must be mapped with
-  // this session's context; for reading only, if settings.display is off. The region must not be empty. Returns when
+  // this session's context; for reading only, if settings.display is off. Returns when
   // the frame is finished or, unless is_timed is set, when it can be passed on while the GPU still works on it
   // (FrameOrder). Fails with the code `stopped` if the work on the frame was given up.
   Status process(MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings, bool is_timed);
@@ -83,16 +77,11 @@ class Session {
   Status fit_stage(const FilterSettings &settings);
   Status make_stage(const FilterSettings &settings);
   Status set_budget(const FilterSettings &settings);
-  Status process_frame(MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings, bool is_timed);
-  Status wait();
   Status work(MappedFrame &mapped, GstBuffer *buffer, const FilterSettings &settings, Job *job);
   Status allocate_working_planes();
-  void count_element();
   void drop_stage();
   // Destroys the stage. Keeps what its operation has learnt (Operation::take_learnt) for the next operation.
   void retire_stage(bool given_up);
-  // Retires the stage after an error.
-  void give_up(const Status &status);
   Execution execution() const;
 
   std::shared_ptr<DeviceContext> context_;  // null on the CPU backend
