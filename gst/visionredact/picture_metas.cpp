@@ -116,6 +116,8 @@ void drop_pictures(GstBuffer *buffer) {
 GstEvent *without_pictures(GstEvent *event) {
   GstTagList *tags = nullptr;
   if (GST_EVENT_TYPE(event) == GST_EVENT_TAG) gst_event_parse_tag(event, &tags);
+  const auto has = [tags](const char *tag) { return gst_tag_list_get_tag_size(tags, tag) > 0; };
+  if (tags != nullptr && std::none_of(std::begin(kPictureTags), std::end(kPictureTags), has)) return event;
   tags = tags != nullptr ? gst_tag_list_copy(tags) : gst_tag_list_new_empty();
   for (const char *tag : kPictureTags) gst_tag_list_remove_tag(tags, tag);
   const guint32 number = gst_event_get_seqnum(event);

@@ -1114,6 +1114,8 @@ TEST_F(CudaVisionRedact,
       EXPECT_EQ(gst_tag_list_get_tag_size(tags, name), dropped ? 0u : 1u) << name;
       EXPECT_EQ(gst_tag_list_get_tag_size(tags, GST_TAG_TITLE), 1u);
     }
+    GstEvent *title = gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "film", nullptr));
+    EXPECT_EQ(push(title).get(), title) << "it is not made anew";
     GstToc *toc = gst_toc_new(GST_TOC_SCOPE_GLOBAL);
     EXPECT_EQ(push(gst_event_new_toc(toc, FALSE)) == nullptr, dropped);
     gst_toc_unref(toc);
