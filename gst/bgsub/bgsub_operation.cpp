@@ -105,8 +105,8 @@ Status BgsubOperation::take_saved() {
   CUDAVISION_TRY(SavedBackground::load(model_->location, &known));
   if (known == nullptr) return {};
   if (!known->has_shape_of(model_->described())) {
-    state_.warn_once("model", "The model of model-location is for " + known->words() +
-                                  ": it stays as it is, and the background is learnt anew");
+    state_.warn_once("model", "The model of model-location is for ", known->words(),
+                     ": it stays as it is, and the background is learnt anew");
     return {};
   }
   SavedBackground saved;

@@ -148,8 +148,8 @@ Status HogOperation::draw_stars(const Job &job, const HogPicture &picture, const
   const StarGroups groups{automatic_width(job.frame.size())};
   const long long count = star_line_count(shape_, block_params_, groups);
   if (count > kMaxStarLines) {
-    state_.warn_once("lines", "display would draw " + std::to_string(count) + " lines, which is more than " +
-                                  std::to_string(kMaxStarLines) + ", and draws none: increase cell-size");
+    state_.warn_once("lines", "display would draw ", count, " lines, which is more than ", kMaxStarLines,
+                     ", and draws none: increase cell-size");
     return {};
   }
   const auto capacity = static_cast<std::size_t>(count) + 1;
@@ -203,9 +203,8 @@ Status HogOperation::finish(const Job &job) {
   if (model() == nullptr) return {};
   const HogBoxCount &count = found_.count_on_host();
   if (count.hits > kMaxHogHits)
-    state_.warn_once("hits", std::to_string(count.hits) + " windows reach hit-threshold (" +
-                                 text_of(settings_.hit_threshold) + "), but only the first " +
-                                 std::to_string(kMaxHogHits) + " of them are used: raise hit-threshold");
+    state_.warn_once("hits", count.hits, " windows reach hit-threshold (", text_of(settings_.hit_threshold),
+                     "), but only the first ", kMaxHogHits, " of them are used: raise hit-threshold");
   return attach_boxes(job, found_.items_on_host(), count.listed, label(), gate_.look());
 }
 

@@ -121,9 +121,9 @@ void HoughOperation::warn_of_truncation(const HoughCount &count) {
   const bool segments = settings_.mode == HoughMode::segments;
   const int most = segments ? std::max(count.found, count.peaks) : count.found, listed = found_.capacity();
   if (most > listed)
-    state_.warn_once("max-lines", "max-lines is " + std::to_string(listed) + ", but there are " +
-                                      std::to_string(most) + (segments ? " lines or segments" : " lines") +
-                                      ": only those with the most votes are listed");
+    state_.warn_once("max-lines", "max-lines is ", listed, ", but there are ", most,
+                     segments ? " lines or segments" : " lines",
+                     ": only those with the most votes are listed");
 }
 
 }  // namespace cudavision

@@ -114,12 +114,10 @@ Status InpaintOperation::make_mask(const Job &job, const RemovalSources &sources
 
 Status InpaintOperation::finish(const Job &job) {
   CUDAVISION_TRY(check_stopped());
-  if (report_.refused) {
-    const std::string side = std::to_string(settings_.patch_size);
-    state_.warn_once("patch-size", std::to_string(report_.removed) +
-                                       " pixels cannot be filled, because no patch of " + side + "x" + side +
-                                       " pixels lies outside of them: the frame stays unchanged");
-  }
+  const int side = settings_.patch_size;
+  if (report_.refused)
+    state_.warn_once("patch-size", report_.removed, " pixels cannot be filled, because no patch of ", side,
+                     "x", side, " pixels lies outside of them: the frame stays unchanged");
   // The 5 s of the warning below begin anew when the region of interest moves: it may then meet the selection again.
   if (!fixed_selection_ || was_outside_ || report_.removed != 0 || job.region != empty_region_)
     unselected_ = {};
@@ -143,10 +141,9 @@ void InpaintOperation::tell_of_part_outside(Region region, Size frame) {
   was_outside_ = region.x + std::int64_t{region.width} > frame.width ||
                  region.y + std::int64_t{region.height} > frame.height;
   if (was_outside_)
-    state_.warn_once("region", "The region to remove, " + to_string(Size{region.width, region.height}) +
-                                   " pixels at (" + std::to_string(region.x) + ", " +
-                                   std::to_string(region.y) + "), reaches beyond the frame of " +
-                                   to_string(frame) + ": only the part inside is removed");
+    state_.warn_once("region", "The region to remove, ", region.width, "x", region.height, " pixels at (",
+                     region.x, ", ", region.y, "), reaches beyond the frame of ", frame.width, "x",
+                     frame.height, ": only the part inside is removed");
 }
 
 bool InpaintOperation::find_sources(const Job &job, RemovalSources *sources) {

@@ -177,9 +177,9 @@ Status LocalHistOperation::take_model(const Job &job) {
     model_->exists = true;
     return {};
   }
-  state_.warn_once("model", "model-region-x and model-region-y (" + std::to_string(settings_.model_x) + ", " +
-                                std::to_string(settings_.model_y) + ") lie outside the analysed region: " +
-                                (model_->exists ? "the last model stays in force" : "there is no model"));
+  state_.warn_once("model", "model-region-x and model-region-y (", settings_.model_x, ", ", settings_.model_y,
+                   ") lie outside the analysed region: ",
+                   model_->exists ? "the last model stays in force" : "there is no model");
   // If only the model's region has changed, the last model still fits. With other bins, for example, it does not.
   ModelKey last = model_->key;
   last.changes = key.changes;

@@ -88,11 +88,8 @@ GstCudaVisionKeypoint Sigma2KpOperation::keypoint_of_frame(const Sigma2Keypoint 
 // Warns only with the default of max-keypoints: an application that sets max-keypoints wants only the strongest.
 void Sigma2KpOperation::warn_of_truncation(const Sigma2KpCount &count) {
   if (count.found > count.listed && settings_.max_keypoints == Sigma2KpSettings().max_keypoints)
-    state_.warn_once("max-keypoints",
-                     "there are " + std::to_string(count.found) + " keypoints, more than the " +
-                         std::to_string(count.listed) +
-                         " that max-keypoints lists by default: only those of greatest variance "
-                         "are listed");
+    state_.warn_once("max-keypoints", "there are ", count.found, " keypoints, more than the ", count.listed,
+                     " that max-keypoints lists by default: only those of greatest variance are listed");
 }
 
 }  // namespace cudavision

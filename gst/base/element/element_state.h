@@ -6,6 +6,8 @@
 #include <gst/gst.h>
 
 #include <atomic>
+#include <concepts>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -64,8 +66,13 @@ class ElementState {
 
   // Returns true the first time in a run that it is called with this topic.
   bool is_news(const std::string &topic) { return told_.insert(topic).second; }
-  // Posts a warning, but only one for each topic in a run, and none if the text is empty.
-  void warn_once(const char *topic, const std::string &text) {
+  // Posts a warning, but only one for each topic in a run, and none if the text is empty. Its parts, which are texts
+  // and whole numbers, are put together only then: a list can be too long in each frame.
+  template <typename... Parts>
+  void warn_once(const char *topic, const Parts &...parts) {
+    if (told_.contains(topic)) return;
+    std::string text;
+    (text.append(part(parts)), ...);
     if (!text.empty() && is_news(topic))
       GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS, ("%s", text.c_str()), (nullptr));
   }
@@ -102,12 +109,15 @@ class ElementState {
     if constexpr (requires { futile(now); }) warn_once("settings", futile(now));
   }
 
+  static const std::string &part(const std::string &text) { return text; }
+  static std::string part(std::integral auto number) { return std::to_string(number); }
+
   GstElement *element_;
   S settings_, in_force_;
   std::atomic<bool> has_changed_ = false;
   std::optional<S> refused_;  // the contradictory settings of the last warning
   F files_;
-  std::set<std::string> told_;  // what is no news in this run
+  std::set<std::string, std::less<>> told_;  // what is no news in this run
 };
 
 }  // namespace cudavision
