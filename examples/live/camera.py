@@ -12,9 +12,9 @@ import elements
 from chain import SLOW, Chain
 from elements import Refused
 from gi.repository import Gst
+from pipelines import Attempts
 from sources import Player
 
-LONGEST_PAUSE = 30  # seconds between two attempts to connect
 STALLED = 20  # seconds without a frame after which a source is given up
 TILE, WHOLE = 640, 1920  # pixels: the greatest width of pictures on a page with all cameras, and with one
 LEFT, RIGHT = "left", "right"
@@ -33,7 +33,7 @@ class Camera:
         self.player, self.chains = None, {}
         self.zones = {"units": "pixels", "lines": [], "zones": []}
         self.notes = []  # the last warnings of the source
-        self.paused, self.error, self.pause, self.next_try = False, "", 1, 0.0
+        self.paused, self.error, self.attempts, self.next_try = False, "", Attempts(STALLED), 0.0
         self.size, self.rate = (0, 0), 0.0
         self.held = collections.deque(maxlen=2)  # the last frames that came from the source
         self.waiting = collections.deque(maxlen=2)  # pairs of a frame and whether it is shown
@@ -169,7 +169,7 @@ class Camera:
             same = self.held and pts != Gst.CLOCK_TIME_NONE and self.held[-1].get_buffer().pts == pts
             if same and not self.paused:
                 return
-            self.moved, self.pause, self.connected = time.monotonic(), 1, True
+            self.moved, self.attempts.pause, self.connected = time.monotonic(), 1, True
             if self.paused and not self.source.is_file:
                 return
             self.came += 1
@@ -241,8 +241,8 @@ class Camera:
             return
         self.error = text or "the camera has ended the stream"
         self.failures += 1
-        self.next_try = time.monotonic() + self.pause
-        self.pause = min(LONGEST_PAUSE, 2 * self.pause)
+        self.attempts.fail(self.error)
+        self.next_try = self.attempts.next
         self.hub.changed(self)
 
     # What runs in the main thread.
