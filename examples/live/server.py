@@ -402,6 +402,8 @@ class Server:
             future.add_done_callback(functools.partial(self.done_late, camera))
             more = "is still busy with an earlier command" if future.cancelled() else "still works on this"
             raise Refused(f"the camera {more} after {LONGEST_WORK} s") from None
+        except Refused as refused:  # its traceback would keep the replaced steps, until the next collection of garbage
+            raise refused.with_traceback(None)
         finally:  # first of all, so that pages get the state before the reply
             self.put_all(("state", camera.number), functools.partial(self.state, camera), None)
 

@@ -4,7 +4,9 @@
 import ast
 import asyncio
 import collections
+import concurrent.futures
 import functools
+import gc
 import json
 import os
 import pathlib
@@ -20,6 +22,7 @@ import threading
 import time
 import types
 import unittest
+import weakref
 import zlib
 from unittest import mock
 
@@ -846,6 +849,25 @@ class Guests(unittest.IsolatedAsyncioTestCase):
                 self.assertEqual(await page.do("steps", steps=edges), "")
         self.assertLess(live.files(), files + 20)  # if replaced pipelines were kept, each would keep two files
         self.assertLess(live.threads(), threads + 10)
+
+    async def test_a_refusal_keeps_nothing_of_its_work(self):
+        class Steps:
+            pass
+
+        def refuse(*_):
+            steps = Steps()
+            kept.append(weakref.ref(steps))
+            raise elements.Refused("no")
+
+        kept, worker = [], concurrent.futures.ThreadPoolExecutor(1)
+        a_server = types.SimpleNamespace(cameras=[types.SimpleNamespace(number=0, worker=worker, set=refuse)], state=repr, put_all=lambda *_: None)
+        gc.disable()
+        self.addCleanup(gc.enable)
+        try:
+            await server.Server.do(a_server, None, {"do": "set", "camera": 0})
+        except elements.Refused:
+            pass
+        self.assertEqual([one() for one in kept], [None])
 
     async def test_ten_thousand_hostile_values_leave_nothing(self):
         """Values of every kind are typed into all properties of all elements, one by one and as presets."""
