@@ -45,6 +45,16 @@ Owned<GstBuffer> acquire(GstBufferPool *pool, const VideoFrame &frame) {
   return Owned<GstBuffer>(buffer);
 }
 
+// A pool for the frames of an element that has measured how long its first ones take, and now passes frames on: a
+// harness is a live source.
+OwnedObject<GstBufferPool> pool_after_start(CudaHarness *harness, const VideoFrame &frame, bool with_stream,
+                                            guint most = 0) {
+  constexpr int kMeasured = 8;
+  auto pool = make_pool(context_of(harness->element()), frame, with_stream, most);
+  for (int i = 0; i < kMeasured; ++i) EXPECT_NE(harness->exchange(acquire(pool.get(), frame)), nullptr);
+  return pool;
+}
+
 std::uint64_t waits() { return simt::counters().synchronisations; }
 
 std::vector<std::uint8_t> edges_of(GstBuffer *buffer) {
@@ -74,8 +84,7 @@ TEST_F(CudaMemoryPending, frame_is_passed_on_without_waiting_where_it_carries_a_
     CudaHarness harness(description);
     const VideoFrame frame("NV12", {64, 48});
     harness.negotiate_cuda(frame);
-    const auto pool = make_pool(context_of(harness.element()), frame, true);
-    ASSERT_NE(harness.exchange(acquire(pool.get(), frame)), nullptr);
+    const auto pool = pool_after_start(&harness, frame, true);
     for (const bool second : {true, false}) {
       Owned<GstBuffer> in = acquire(pool.get(), frame);
       const simt::Counters before = simt::counters();
@@ -97,7 +106,7 @@ TEST_F(CudaMemoryPending, frame_without_a_stream_and_frame_that_is_shared_are_wa
     CudaHarness harness("cudacanny display=false");
     const VideoFrame frame("NV12", {64, 48});
     harness.negotiate_cuda(frame);
-    const auto pool = make_pool(context_of(harness.element()), frame, shared);
+    const auto pool = pool_after_start(&harness, frame, shared);
     Owned<GstBuffer> in = acquire(pool.get(), frame);
     GstMemory *held = shared ? gst_buffer_get_memory(in.get(), 0) : nullptr;
     const std::uint64_t before = waits();
@@ -115,8 +124,7 @@ TEST_F(CudaMemoryPending, what_the_host_reads_is_waited_for_once) {
     CudaHarness harness(description);
     const VideoFrame frame("NV12", {64, 48});
     harness.negotiate_cuda(frame);
-    const auto pool = make_pool(context_of(harness.element()), frame, true);
-    ASSERT_NE(harness.exchange(acquire(pool.get(), frame)), nullptr);
+    const auto pool = pool_after_start(&harness, frame, true);
     Owned<GstBuffer> in = acquire(pool.get(), frame);
     const std::uint64_t before = waits();
     ASSERT_NE(harness.exchange(std::move(in)), nullptr);
@@ -132,7 +140,7 @@ TEST_F(CudaMemoryPending, every_frame_is_waited_for_where_many_elements_work) {
     harnesses.push_back(std::make_unique<CudaHarness>("cudacanny display=false"));
     harnesses.back()->negotiate_cuda(frame);
   }
-  const auto pool = make_pool(context_of(harnesses[0]->element()), frame, true);
+  const auto pool = pool_after_start(harnesses[0].get(), frame, true);
   Owned<GstBuffer> in = acquire(pool.get(), frame);
   const std::uint64_t before = waits();
   ASSERT_NE(harnesses[0]->exchange(std::move(in)), nullptr);
@@ -146,7 +154,7 @@ TEST_F(CudaMemoryPending, host_does_not_run_ahead_of_the_card) {
   CudaHarness harness("cudacanny display=false");
   const VideoFrame frame("NV12", {64, 48});
   harness.negotiate_cuda(frame);
-  const auto pool = make_pool(context_of(harness.element()), frame, true);
+  const auto pool = pool_after_start(&harness, frame, true);
   std::vector<Owned<GstBuffer>> in, out;
   for (int i = 0; i < 6; ++i) in.push_back(acquire(pool.get(), frame));
   const std::uint64_t before = waits();
@@ -162,7 +170,7 @@ TEST_F(CudaMemoryPending, what_the_host_maps_is_complete) {
   const VideoFrame frame("NV12", {64, 48});
   for (CudaHarness *harness : {&drawing, &attaching}) {
     harness->negotiate_cuda(frame);
-    const auto pool = make_pool(context_of(harness->element()), frame, true);
+    const auto pool = pool_after_start(harness, frame, true);
     const Owned<GstBuffer> out = harness->exchange(acquire(pool.get(), frame));
     ASSERT_NE(out, nullptr);
     if (harness == &drawing) {
@@ -179,7 +187,7 @@ TEST_F(CudaMemoryPending, tensor_that_is_mapped_on_the_device_is_complete) {
   const VideoFrame frame("NV12", {64, 48});
   harness.negotiate_cuda(frame);
   GstCudaContext *context = context_of(harness.element());
-  const auto pool = make_pool(context, frame, true);
+  const auto pool = pool_after_start(&harness, frame, true);
   const Owned<GstBuffer> out = harness.exchange(acquire(pool.get(), frame));
   ASSERT_NE(out, nullptr);
   GstBuffer *data = gst_cuda_vision_buffer_get_tensor_meta(out.get(), "edges")->data;
@@ -212,7 +220,10 @@ TEST_F(CudaMemoryPending, chain_of_elements_gives_what_it_gives_in_system_memory
   CudaHarness first(elements[0]), second(elements[1]), third(elements[2]);
   const CudaSource source(context_of(first.element()));
   const auto pool = make_pool(source.context(), frame, true);
-  for (CudaHarness *harness : {&first, &second, &third}) harness->negotiate_cuda(frame);
+  for (CudaHarness *harness : {&first, &second, &third}) {
+    harness->negotiate_cuda(frame);
+    (void)pool_after_start(harness, frame, true);
+  }
   for (int i = 0; i < 3; ++i) {
     Owned<GstBuffer> buffer = acquire(pool.get(), frame);
     const std::uint64_t before = waits();
@@ -253,7 +264,7 @@ TEST_F(CudaMemoryPending, frame_that_goes_back_to_its_pool_is_not_overwritten_to
     CudaHarness harness("cudacanny display=false");
     harness.negotiate_cuda(frame);
     GstCudaContext *context = context_of(harness.element());
-    const auto pool = make_pool(context, frame, true, 1);
+    const auto pool = pool_after_start(&harness, frame, true, 1);
     Owned<GstBuffer> out = harness.exchange(acquire(pool.get(), frame));
     ASSERT_NE(out, nullptr);
     GstBuffer *tensor = gst_buffer_ref(gst_cuda_vision_buffer_get_tensor_meta(out.get(), "edges")->data);
@@ -282,7 +293,7 @@ TEST_F(CudaMemoryPending, error_of_a_pending_frame_is_posted_at_the_end_of_the_s
   CudaHarness harness("cudacanny display=false");
   const VideoFrame frame("NV12", {64, 48});
   harness.negotiate_cuda(frame);
-  const auto pool = make_pool(context_of(harness.element()), frame, true);
+  const auto pool = pool_after_start(&harness, frame, true);
   Owned<GstBuffer> out = harness.exchange(acquire(pool.get(), frame));
   ASSERT_NE(out, nullptr);
   simt::fail_next(simt::Call::synchronise, cudaErrorLaunchFailure);

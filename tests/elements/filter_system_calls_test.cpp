@@ -98,6 +98,8 @@ TEST_F(FilterSystemCalls, a_frame_on_the_cpu_makes_none) {
     Counts some = system_calls_of([&] { return work_on(frame, on_one_thread, kFrames); });
     Counts twice = system_calls_of([&] { return work_on(frame, on_one_thread, 2 * kFrames); });
     twice.erase(SYS_clock_gettime);
+    // GStreamer's pools signal a condition variable for each buffer that comes back, such as that of a tensor.
+    if (GST_CHECK_VERSION(1, 24, 0)) twice.erase(SYS_futex);
     // The heap may grow once or twice, in one of the two processes.
     for (const auto &[number, count] : twice)
       EXPECT_LT(count - some[number], kFrames / 20) << "system call " << number << ", see asm/unistd.h";

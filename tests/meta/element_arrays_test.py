@@ -23,7 +23,7 @@ MORE = {
     "cudasigma2kp": ["orientation=true"],
     "cudavisionredact": ["drop-pictures=false"],
 }
-ELEMENTS = [f"{use_of(name)} {more} display=false" for name in names() if has(name, "display") for more in MORE.get(name, [""])]
+ELEMENTS = [f"{use_of(name)} {more} display=false backend=cpu" for name in names() if has(name, "display") for more in MORE.get(name, [""])]
 TENSORS = {"foreground-mask", "edges", "histogram", "hog", "optical-flow", "optical-flow-valid", "removal-mask", "local-histogram",
            "local-histogram-argmax", "local-histogram-share", "local-histogram-entropy", "local-histogram-distance"}
 
@@ -71,7 +71,7 @@ class ElementArrays(unittest.TestCase):
         self.assertEqual(numpy.asarray(plane)[7].tobytes(), rows[7 * 488 : 7 * 488 + 486])
 
     def test_arrays_outlive_the_pipeline(self):
-        buffer, _ = last_frame(["cudacanny display=false"])
+        buffer, _ = last_frame(["cudacanny display=false backend=cpu"])
         expected = GstCudaVision.buffer_get_tensor_meta(buffer, "edges").get_bytes().get_data()
         edges = numpy.from_dlpack(GstCudaVision.buffer_get_tensor_meta(buffer, "edges"))
         del buffer
