@@ -262,7 +262,7 @@ __device__ inline void find_searched_window(const FillTask &task, const CellsOfB
   if (lane != 0) return;
   shared->windows.searched = searched;
   shared->windows.in_low_tiles = low;
-  shared->windows.first_cell = cells.first(task, target);
+  shared->windows.first_cell = cells.first(target);
   shared->windows.is_first = true;
   shared->windows.listed = listed > kMostListed ? -1 : listed;
 }

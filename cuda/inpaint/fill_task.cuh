@@ -4,7 +4,6 @@
 
 #include <cuda_runtime.h>
 
-#include "cuda/common/divisor_rules.h"
 #include "cuda/inpaint/background_rules.h"
 #include "cuda/inpaint/block_state.cuh"
 #include "cuda/inpaint/inpaint_rules.h"
@@ -86,8 +85,6 @@ struct FillTask {
   int shared_bytes;
   // Candidates are at most this many columns and rows away from the target.
   int reach;
-  // Divides by the number of blocks of the fill kernel.
-  Divisor by_blocks{1};
   // See columns_that_spread() and bits_of_other_cells().
   int cell_columns, bits_of_other_cells;
   // In pinned host memory: its first word is not 0 if the fill shall stop. May be null.

@@ -136,7 +136,6 @@ class InpaintCuda final : public Inpaint {
   Status enqueue_fill(FillTask task, Radius radius) {
     for (;; blocks_ = (blocks_ + 1) / 2) {
       const int reach = task.params.search_radius;
-      task.by_blocks = Divisor(blocks_);
       task.cell_columns =
           columns_that_spread(divide_up(size_.width, kCellWidth),
                               Size{kCellWidth, 1 << least_cell_bits(reach, blocks_)}, reach, blocks_);

@@ -5,7 +5,6 @@
 #include <cuda_runtime.h>
 
 #include "cuda/common/async_copy.cuh"
-#include "cuda/common/divisor_rules.h"
 #include "cuda/inpaint/cell_columns_rules.h"
 #include "cuda/inpaint/fill_task.cuh"
 #include "cuda/inpaint/fill_warps.cuh"
@@ -69,10 +68,8 @@ __device__ inline bool takes_low_tiles(int cell_bits, const Bounds &window) {
 // half a patch; those of the others are read from global memory.
 struct CellsOfBlock {
   int bits;
-  // columns: the cells in a row of the picture, of which the last may lie beyond it. count: the cells of the block. A
-  // picture has fewer than 2^21 cells, in at most 2^9 + 2^4 columns, so a Divisor can divide cell numbers.
+  // columns: the cells in a row of the picture, of which the last may lie beyond it. count: the cells of the block.
   int columns, count;
-  Divisor by_columns;
   int kept;
   std::uint32_t *memory;
   int radius;
@@ -80,7 +77,7 @@ struct CellsOfBlock {
   // shared_memory: of the block. The first `used` bytes are in use, a multiple of 16; the cells take the rest.
   __device__ CellsOfBlock(const FillTask &task, const Bounds &hole, int patch_radius,
                           unsigned char *shared_memory, int used)
-      : columns(task.cell_columns), by_columns(columns), radius(patch_radius) {
+      : columns(task.cell_columns), radius(patch_radius) {
     const int block = static_cast<int>(blockIdx.x), grid = static_cast<int>(gridDim.x),
               bytes = task.shared_bytes - used;
     memory = reinterpret_cast<std::uint32_t *>(shared_memory + used);
@@ -106,7 +103,7 @@ struct CellsOfBlock {
   // The upper left corner of a cell.
   __device__ Place place_of(int cell) const {
     const int of_picture = static_cast<int>(blockIdx.x) + cell * static_cast<int>(gridDim.x),
-              row = by_columns.quotient_of(of_picture);
+              row = of_picture / columns;
     return {(of_picture - row * columns) * kCellWidth, row * height()};
   }
   // Whether the cell with this corner has pixels in a window.
@@ -115,9 +112,9 @@ struct CellsOfBlock {
            corner.y + height() > window.y0;
   }
   // The cell of the block with which a search begins: similar patches tend to be in the rows near the target.
-  __device__ int first(const FillTask &task, Place target) const {
+  __device__ int first(Place target) const {
     const int before = (target.y >> bits) * columns - hidden(static_cast<int>(blockIdx.x));
-    return before <= 0 ? 0 : clamp_index(task.by_blocks.quotient_of(before), hidden(count));
+    return before <= 0 ? 0 : clamp_index(before / static_cast<int>(gridDim.x), hidden(count));
   }
 
   __device__ std::uint32_t *features_of(int cell) const { return memory + cell * words(); }

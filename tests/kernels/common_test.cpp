@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests what all algorithms share: the limits of memory, divisions by a number that is known only at run time, and the
-// floating-point environment.
+// Tests what all algorithms share: the limits of memory and the floating-point environment.
 #include <gtest/gtest.h>
 
 #include <cfenv>
-#include <climits>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -13,7 +11,6 @@
 
 #include "cuda/common/available_memory.h"
 #include "cuda/common/backends.h"
-#include "cuda/common/divisor_rules.h"
 #include "cuda/common/memory_budget.h"
 #include "cuda/common/owned_memory.h"
 #include "cuda/common/standard_arithmetic.h"
@@ -122,19 +119,6 @@ TEST(MemoryBudget, array_that_grows_outside_of_the_scope_stays_with_its_budget) 
     EXPECT_EQ(budget->used(), 10u);
   }
   EXPECT_EQ(budget->used(), 0u);
-}
-
-// --- divisions by a number that is known only at run time ---
-
-TEST(Divisor, quotients_are_those_of_the_division) {
-  for (int divisor = 1; divisor <= 4096; ++divisor) {
-    const Divisor by(divisor);
-    const int most = INT_MAX / divisor, step = divisor * (1 + most / divisor / 500);
-    for (int multiple = 0; multiple < most - step - divisor; multiple += step)
-      for (const int value : {multiple, multiple + 1, multiple + divisor - 1})
-        ASSERT_EQ(by.quotient_of(value), value / divisor) << value << " / " << divisor;
-    ASSERT_EQ(by.quotient_of(most), most / divisor) << most << " / " << divisor;
-  }
 }
 
 // --- the floating-point environment ---
