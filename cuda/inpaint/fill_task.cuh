@@ -85,8 +85,8 @@ struct FillTask {
   int shared_bytes;
   // Candidates are at most this many columns and rows away from the target.
   int reach;
-  // See columns_that_spread() and bits_of_other_cells().
-  int cell_columns, bits_of_other_cells;
+  // See bits_of_other_cells().
+  int bits_of_other_cells;
   // In pinned host memory: its first word is not 0 if the fill shall stop. May be null.
   const uint4 *stop;
   FillLog log;

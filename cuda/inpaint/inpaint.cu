@@ -135,11 +135,8 @@ class InpaintCuda final : public Inpaint {
   template <typename Radius>
   Status enqueue_fill(FillTask task, Radius radius) {
     for (;; blocks_ = (blocks_ + 1) / 2) {
-      const int reach = task.params.search_radius;
-      task.cell_columns =
-          columns_that_spread(divide_up(size_.width, kCellWidth),
-                              Size{kCellWidth, 1 << least_cell_bits(reach, blocks_)}, reach, blocks_);
-      task.bits_of_other_cells = bits_of_other_cells(reach, blocks_, task.cell_columns, size_.height);
+      task.bits_of_other_cells = bits_of_other_cells(task.params.search_radius, blocks_,
+                                                     divide_up(size_.width, kCellWidth), size_.height);
       const Status status = CUDAVISION_LAUNCH_COOPERATIVE(
           "fill_kernel", fill_kernel<Radius>, dim3(static_cast<unsigned>(blocks_)),
           BlockSize(dim3(kFillThreads), static_cast<std::size_t>(shared_bytes_)), execution_.stream, task,

@@ -5,14 +5,13 @@
 #include <cuda_runtime.h>
 
 #include "cuda/common/async_copy.cuh"
-#include "cuda/inpaint/cell_columns_rules.h"
 #include "cuda/inpaint/fill_task.cuh"
 #include "cuda/inpaint/fill_warps.cuh"
 
 namespace cudavision::inpaint {
 
-// The picture is divided into cells, which are 32 columns wide. Cell i belongs to block i modulo the number of blocks,
-// for the whole fill (cell_columns_rules.h). The height of a cell is 2^bits rows.
+// The picture is divided into cells, which are 32 columns wide. Cell i in row-major order belongs to block i modulo the
+// number of blocks, for the whole fill. The height of a cell is 2^bits rows.
 constexpr int kCellWidth = 32, kMaxCellBits = 6;
 // A warp compares the candidates in one tile of a cell at a time. Each lane has four candidates side by side: it loads
 // four features at a time and uses each of them for up to four candidates. A high tile has 32 columns and 4 rows, and
@@ -68,7 +67,7 @@ __device__ inline bool takes_low_tiles(int cell_bits, const Bounds &window) {
 // half a patch; those of the others are read from global memory.
 struct CellsOfBlock {
   int bits;
-  // columns: the cells in a row of the picture, of which the last may lie beyond it. count: the cells of the block.
+  // columns: the cells in a row of the picture. count: the cells of the block.
   int columns, count;
   int kept;
   std::uint32_t *memory;
@@ -77,7 +76,7 @@ struct CellsOfBlock {
   // shared_memory: of the block. The first `used` bytes are in use, a multiple of 16; the cells take the rest.
   __device__ CellsOfBlock(const FillTask &task, const Bounds &hole, int patch_radius,
                           unsigned char *shared_memory, int used)
-      : columns(task.cell_columns), radius(patch_radius) {
+      : columns(divide_up(task.width, kCellWidth)), radius(patch_radius) {
     const int block = static_cast<int>(blockIdx.x), grid = static_cast<int>(gridDim.x),
               bytes = task.shared_bytes - used;
     memory = reinterpret_cast<std::uint32_t *>(shared_memory + used);

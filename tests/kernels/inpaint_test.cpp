@@ -11,8 +11,6 @@
 #include <thread>
 #include <tuple>
 
-#include "cuda/inpaint/cell_columns_rules.h"
-
 namespace {
 
 using namespace cudavision::test;
@@ -114,7 +112,7 @@ TEST_P(Inpaint, large_holes_equal_the_definition) {
   }
 }
 
-// The cells of this picture (cuda/inpaint/cell_columns_rules.h) do not fit into the shared memory of the blocks beside
+// The cells of this picture (cuda/inpaint/search_cells.cuh) do not fit into the shared memory of the blocks beside
 // the state, so most candidates are read from global memory: in a small window, and in the whole picture where a window
 // has no candidate.
 TEST_P(Inpaint, small_windows_in_a_large_picture_equal_the_definition) {
@@ -596,41 +594,6 @@ TEST_P(Inpaint, failed_device_queries_are_reported) {
   EXPECT_GE(failures, 6u)
       << "the device, its multiprocessors, shared memory twice, cooperative launches, occupancy";
   simt::reset();
-}
-
-// Numbers cells by the width that columns_that_spread() gives, and puts the window at every place of a cell.
-TEST(InpaintCells, the_cells_of_a_window_belong_to_different_blocks) {
-  using cudavision::inpaint::columns_that_spread;
-  constexpr Size kCell{32, 8};
-  int spread = 0;
-  for (const int blocks : {1, 4, 46, 132, 144})
-    for (const int reach : {1, 17, 32, 64, 100})
-      for (int columns = 1; columns <= 70; ++columns) {
-        const int width = columns_that_spread(columns, kCell, reach, blocks);
-        ASSERT_GE(width, columns);
-        ASSERT_LE(width, columns + cudavision::inpaint::kMostMoreColumns);
-        if (width == columns && blocks != 132) continue;  // maybe no number of columns spreads the cells
-        std::size_t most = 0, cells = 0;
-        for (int y = 0; y < kCell.height; ++y)
-          for (int x = 0; x < kCell.width; ++x) {
-            std::set<int> owners;
-            const int across = (x + 2 * reach) / kCell.width + 1, down = (y + 2 * reach) / kCell.height + 1;
-            for (int row = 0; row < down; ++row)
-              for (int column = 0; column < across; ++column) owners.insert((row * width + column) % blocks);
-            most = std::max(most, owners.size());
-            cells = std::max(cells, static_cast<std::size_t>(across) * static_cast<std::size_t>(down));
-            if (width != columns) {
-              ASSERT_EQ(owners.size(), static_cast<std::size_t>(across) * static_cast<std::size_t>(down))
-                  << width << " columns, reach " << reach << ", " << blocks << " blocks";
-            }
-          }
-        spread += most == cells;
-      }
-  EXPECT_GT(spread, 200);
-  // A frame of 400 columns on 132 multiprocessors.
-  EXPECT_EQ(columns_that_spread(13, kCell, 64, 132), 14);
-  EXPECT_EQ(columns_that_spread(13, kCell, 0, 132), 13);
-  EXPECT_EQ(columns_that_spread(13, kCell, InpaintRanges::search_radius.most, 132), 13);
 }
 
 TEST_P(Inpaint, two_instances_work_side_by_side) {
