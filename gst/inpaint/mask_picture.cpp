@@ -3,10 +3,10 @@
 #include "gst/inpaint/mask_picture.h"
 
 #include <algorithm>
-#include <new>
 #include <string_view>
 #include <vector>
 
+#include "cuda/common/backends.h"
 #include "gst/base/input/excerpt.h"
 #include "gst/base/input/regular_file.h"
 
@@ -33,18 +33,14 @@ Span span_of(int i, int of_frame, int of_picture) {
 
 }  // namespace
 
-Status MaskPicture::load(const std::string &location, std::shared_ptr<const MaskPicture> *picture) try {
-  std::string file;
-  CUDAVISION_TRY(read_regular_file(location, kMaxBytes, &file));
-  return decode(file, picture);
-} catch (const std::bad_alloc &) {
-  return {Status::Code::unreadable_file, "the host has no memory left for it"};
-}
-
 Status MaskPicture::load_property(const std::optional<std::string> &location,
                                   std::shared_ptr<const MaskPicture> *picture) {
   if (!location) return {};
-  const Status status = load(*location, picture);
+  const Status status = catch_bad_alloc([&]() -> Status {
+    std::string file;
+    CUDAVISION_TRY(read_regular_file(*location, kMaxBytes, &file));
+    return decode(file, picture);
+  });
   if (status.ok()) return {};
   return {status.code(),
           "The mask of mask-location, \"" + excerpt(*location) + "\", could not be read: " + status.text()};

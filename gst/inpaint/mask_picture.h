@@ -30,14 +30,13 @@ Status decode_png(std::string_view file, MaskPixels *mask);
 
 class MaskPicture {
  public:
-  // Reads a PNG picture. Bright pixels (luma of at least 128) that are opaque (alpha of at least 128) become 255, all
-  // others 0. The code of an error is no_file if there is no such file, unreadable_file if it is no picture that can be
-  // decoded or too large for the host's memory, and invalid_argument if it is no regular file or too large to be read.
-  static Status load(const std::string &location, std::shared_ptr<const MaskPicture> *picture);
-  // As load(), for the property mask-location, which errors name. Without a value, *picture does not change.
+  // Reads the PNG picture of the property mask-location, which errors name. Bright pixels (luma of at least 128) that
+  // are opaque (alpha of at least 128) become 255, all others 0. The code of an error is no_file if there is no such
+  // file, unreadable_file if it is no picture that can be decoded, out_of_memory if the host has no memory for it, and
+  // invalid_argument if it is no regular file or too large to be read. Without a value, *picture does not change.
   static Status load_property(const std::optional<std::string> &location,
                               std::shared_ptr<const MaskPicture> *picture);
-  // As load(), for the contents of a file. The caller must catch std::bad_alloc.
+  // As load_property(), for the contents of a file. The caller must catch std::bad_alloc.
   static Status decode(std::string_view file, std::shared_ptr<const MaskPicture> *picture);
 
   // The largest luma of the opaque pixels; none if there are no such pixels.
