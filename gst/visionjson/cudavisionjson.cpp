@@ -66,7 +66,7 @@ struct JsonSettings {
   std::optional<std::string> location = "-";
   bool append = false;
   std::optional<std::string> source;
-  TensorData tensor_data = TensorData::summary;
+  TensorPart tensor_data = TensorPart::summary;
   bool wall_clock = false;
   JsonOnly only = JsonOnly::all;
 };
@@ -166,7 +166,7 @@ bool compose_line(GstCudaVisionJson *json, GstBuffer *buffer) {
   state->facts.pts = GST_BUFFER_PTS(buffer);
   state->facts.running_time = to_running_time(segment, GST_BUFFER_PTS(buffer));
   state->facts.utc = utc(buffer, settings.wall_clock);
-  state->tensors.data = settings.tensor_data;
+  state->tensors.part = settings.tensor_data;
   return compose(json, buffer);
 }
 
@@ -214,9 +214,9 @@ GType output_type() {
 
 GType tensor_data_type() {
   return enum_type("GstCudaVisionJsonTensorData",
-                   {{TensorData::none, "No numbers", "none"},
-                    {TensorData::summary, "Statistics of the numbers", "summary"},
-                    {TensorData::full, "All numbers", "full"}});
+                   {{TensorPart::none, "No numbers", "none"},
+                    {TensorPart::summary, "Statistics of the numbers", "summary"},
+                    {TensorPart::full, "All numbers", "full"}});
 }
 
 GType only_type() {

@@ -5,48 +5,21 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <vector>
+#include <new>
 
+#include "gst/base/results/tensor_data.h"
 #include "gst/meta/reading.h"
 #include "gst/visionjson/json_text.h"
 
 namespace cudavision {
 namespace {
 
-// The numbers of a tensor, mapped for reading while this object exists (RAII). data() is null if they cannot be mapped.
-class MappedNumbers {
- public:
-  explicit MappedNumbers(const GstCudaVisionTensorMeta *meta) {
-    if (meta == nullptr || reading_of(*meta).fault != nullptr ||
-        !gst_buffer_map(meta->data, &map_, GST_MAP_READ))
-      return;
-    buffer_ = meta->data;
-    size_ = reading_of(*meta).size;
-    data_ = map_.size >= size_ ? aligned(gst_cuda_vision_element_type_size(meta->element_type)) : nullptr;
-  }
-  ~MappedNumbers() {
-    if (buffer_ != nullptr) gst_buffer_unmap(buffer_, &map_);
-  }
-  MappedNumbers(const MappedNumbers &) = delete;
-  MappedNumbers &operator=(const MappedNumbers &) = delete;
-
-  const guint8 *data() const { return data_; }
-  gsize size() const { return size_; }  // in bytes
-
- private:
-  // The mapped numbers, or an aligned copy: numbers of other programs may begin at any address.
-  const guint8 *aligned(gsize alignment) {
-    if (reinterpret_cast<std::uintptr_t>(map_.data) % alignment == 0) return map_.data;
-    copy_.assign(map_.data, map_.data + size_);
-    return copy_.data();
-  }
-
-  const guint8 *data_ = nullptr;
-  std::vector<guint8> copy_;
-  GstBuffer *buffer_ = nullptr;
-  GstMapInfo map_{};
-  gsize size_ = 0;
-};
+// The numbers of a tensor in host memory, valid as long as *access; null if they cannot be read.
+const void *numbers_of(const GstCudaVisionTensorMeta &meta, TensorData *access) {
+  const void *numbers = nullptr;
+  if (!access->read({}, nullptr, meta, &numbers).ok()) throw std::bad_alloc();
+  return numbers;
+}
 
 // The maximum length of a number's text, including its comma.
 template <typename T>
@@ -116,10 +89,9 @@ const GstCudaVisionTensorMeta *validity_of(std::span<const gpointer> tensors) {
   return nullptr;
 }
 
-VectorField field_of(const GstCudaVisionTensorMeta *meta, const MappedNumbers &numbers,
-                     const MappedNumbers &valid) {
-  return {reinterpret_cast<const float *>(numbers.data()), vectors_in(meta),
-          static_cast<int>(meta->dims[meta->n_dims - 1]), valid.data()};
+VectorField field_of(const GstCudaVisionTensorMeta *meta, const void *numbers, const void *valid) {
+  return {static_cast<const float *>(numbers), vectors_in(meta),
+          static_cast<int>(meta->dims[meta->n_dims - 1]), static_cast<const std::uint8_t *>(valid)};
 }
 
 void append_component(std::string *text, const ComponentSummary &summary) {
@@ -146,28 +118,29 @@ void append_data(std::string *text, const T *values, std::size_t count, const St
 }
 
 template <typename T>
-void append_values(std::string *text, const MappedNumbers &numbers, TensorData data, const StopFlag &stop) {
-  const auto *values = reinterpret_cast<const T *>(numbers.data());
-  const std::size_t count = numbers.size() / sizeof(T);
-  if (data == TensorData::full)
+void append_values(std::string *text, const void *numbers, gsize bytes, TensorPart part,
+                   const StopFlag &stop) {
+  const auto *values = static_cast<const T *>(numbers);
+  const std::size_t count = bytes / sizeof(T);
+  if (part == TensorPart::full)
     append_data(text, values, count, stop);
   else
     append_summary(text, values, count, stop);
 }
 
-void append_values_of(std::string *text, const GstCudaVisionTensorMeta *meta, const MappedNumbers &numbers,
-                      TensorData data, const StopFlag &stop) {
-  switch (meta->element_type) {
+void append_values_of(std::string *text, GstCudaVisionElementType type, const void *numbers, gsize bytes,
+                      TensorPart part, const StopFlag &stop) {
+  switch (type) {
     case GST_CUDA_VISION_ELEMENT_TYPE_U8:
-      return append_values<std::uint8_t>(text, numbers, data, stop);
+      return append_values<std::uint8_t>(text, numbers, bytes, part, stop);
     case GST_CUDA_VISION_ELEMENT_TYPE_U16:
-      return append_values<std::uint16_t>(text, numbers, data, stop);
+      return append_values<std::uint16_t>(text, numbers, bytes, part, stop);
     case GST_CUDA_VISION_ELEMENT_TYPE_U32:
-      return append_values<std::uint32_t>(text, numbers, data, stop);
+      return append_values<std::uint32_t>(text, numbers, bytes, part, stop);
     case GST_CUDA_VISION_ELEMENT_TYPE_I32:
-      return append_values<std::int32_t>(text, numbers, data, stop);
+      return append_values<std::int32_t>(text, numbers, bytes, part, stop);
     case GST_CUDA_VISION_ELEMENT_TYPE_F32:
-      return append_values<float>(text, numbers, data, stop);
+      return append_values<float>(text, numbers, bytes, part, stop);
   }
 }
 
@@ -199,19 +172,21 @@ const char *append_tensor(std::string *text, std::span<const gpointer> tensors, 
   const GstCudaVisionTensorMeta *meta = as_tensor(tensors.front());
   const TensorReading reading = reading_of(*meta);
   if (reading.fault != nullptr) return append_unreadable_tensor(text, reading.id, reading.fault);
-  const bool vectors = style->data == TensorData::summary && is_vector_field(meta);
+  const bool vectors = style->part == TensorPart::summary && is_vector_field(meta);
   const GstCudaVisionTensorMeta *validity = vectors ? validity_of(tensors) : nullptr;
-  const bool none = style->data == TensorData::none;
-  const MappedNumbers numbers(none ? nullptr : meta), valid(validity);
-  if (!none && numbers.data() == nullptr)
+  const bool none = style->part == TensorPart::none;
+  TensorData access, access_to_valid;
+  const void *numbers = none ? nullptr : numbers_of(*meta, &access),
+             *valid = validity != nullptr ? numbers_of(*validity, &access_to_valid) : nullptr;
+  if (!none && numbers == nullptr)
     return append_unreadable_tensor(text, reading.id, "data that is too short or cannot be mapped");
-  if (validity != nullptr && valid.data() == nullptr)
+  if (validity != nullptr && valid == nullptr)
     return append_unreadable_tensor(text, reading.id, "the tensor of its valid vectors cannot be read");
   append_head(text, meta, reading);
   if (vectors)
     append_vectors(text, field_of(meta, numbers, valid), &style->summarizer, stop);
   else if (!none)
-    append_values_of(text, meta, numbers, style->data, stop);
+    append_values_of(text, meta->element_type, numbers, reading.size, style->part, stop);
   text->push_back('}');
   return nullptr;
 }
