@@ -148,11 +148,10 @@ void append_regions(std::string *text, GstBuffer *buffer, const StopFlag &stop) 
 
 void append_tensors(std::string *text, GstBuffer *buffer, TensorStyle *style, const StopFlag &stop,
                     const char **unreadable) {
-  const TensorList metas = tensors_of(buffer);
-  const std::span<gpointer> tensors(metas->pdata, metas->len);
+  const TensorList tensors = tensors_of(buffer);
   text->append(",\"tensors\":[");
   for (std::size_t i = 0; i < tensors.size() && !stop.requested(); ++i)
-    append_item(text, tensors.subspan(i), [&](std::string *, std::span<gpointer> tensor_and_rest) {
+    append_item(text, std::span(tensors).subspan(i), [&](std::string *, const auto &tensor_and_rest) {
       if (const char *fault = append_tensor(text, tensor_and_rest, style, stop); fault != nullptr)
         *unreadable = fault;
     });

@@ -68,18 +68,14 @@ std::size_t vectors_in(const GstCudaVisionTensorMeta *meta) {
   return gst_cuda_vision_tensor_meta_get_size(meta) / (sizeof(float) * meta->dims[meta->n_dims - 1]);
 }
 
-const GstCudaVisionTensorMeta *as_tensor(gconstpointer meta) {
-  return static_cast<const GstCudaVisionTensorMeta *>(meta);
-}
-
 // Finds, among the tensors after the first one, the tensor that says which vectors of the first one are valid; null if
 // there is none. Searches only the next few, because a frame may have any number of tensors.
-const GstCudaVisionTensorMeta *validity_of(std::span<const gpointer> tensors) {
+const GstCudaVisionTensorMeta *validity_of(std::span<const GstCudaVisionTensorMeta *const> tensors) {
   constexpr std::size_t kMostSearched = 64;
-  const GstCudaVisionTensorMeta *field = as_tensor(tensors.front());
+  const GstCudaVisionTensorMeta *field = tensors.front();
   const GQuark id = g_quark_try_string((std::string(g_quark_to_string(field->id)) + "-valid").c_str());
   for (std::size_t i = 1; id != 0 && i < std::min(tensors.size(), kMostSearched); ++i) {
-    const GstCudaVisionTensorMeta *meta = as_tensor(tensors[i]);
+    const GstCudaVisionTensorMeta *meta = tensors[i];
     if (meta->id == id)
       return meta->element_type == GST_CUDA_VISION_ELEMENT_TYPE_U8 &&
                      gst_cuda_vision_tensor_meta_get_size(meta) == vectors_in(field)
@@ -167,9 +163,9 @@ const char *append_unreadable_tensor(std::string *text, const char *id, const ch
 
 }  // namespace
 
-const char *append_tensor(std::string *text, std::span<const gpointer> tensors, TensorStyle *style,
-                          const StopFlag &stop) {
-  const GstCudaVisionTensorMeta *meta = as_tensor(tensors.front());
+const char *append_tensor(std::string *text, std::span<const GstCudaVisionTensorMeta *const> tensors,
+                          TensorStyle *style, const StopFlag &stop) {
+  const GstCudaVisionTensorMeta *meta = tensors.front();
   const TensorReading reading = reading_of(*meta);
   if (reading.fault != nullptr) return append_unreadable_tensor(text, reading.id, reading.fault);
   const bool vectors = style->part == TensorPart::summary && is_vector_field(meta);

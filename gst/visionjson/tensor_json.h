@@ -21,7 +21,7 @@ struct TensorStyle {
   VectorSummarizer summarizer;  // reused for its memory
 };
 
-// Appends {"id":…,"dims":[…],"type":…} of the first of these GstCudaVisionTensorMeta. TensorPart::summary adds "min",
+// Appends {"id":…,"dims":[…],"type":…} of the first of these tensors. TensorPart::summary adds "min",
 // "max", "sum" and "mean"; TensorPart::full adds "data", flat and in row-major order. Sums of integers are exact; sums
 // of f32 are accumulated in double, in order. A number that is not finite becomes null, and so does every member of a
 // summary that is not finite because of it (with a NaN, all of them).
@@ -33,7 +33,7 @@ struct TensorStyle {
 // Maps the tensor for reading, which downloads a tensor on a GPU; with TensorPart::none it does not. If the tensor
 // cannot be read, appends {"id":…,"unreadable":…} and returns the reason; otherwise returns null. The text is
 // incomplete if the flag asks to stop.
-const char *append_tensor(std::string *text, std::span<const gpointer> tensors, TensorStyle *style,
-                          const StopFlag &stop);
+const char *append_tensor(std::string *text, std::span<const GstCudaVisionTensorMeta *const> tensors,
+                          TensorStyle *style, const StopFlag &stop);
 
 }  // namespace cudavision

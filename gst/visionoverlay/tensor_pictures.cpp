@@ -13,18 +13,12 @@
 #include "gst/base/frame/format.h"
 #include "gst/base/results/tensor_list.h"
 #include "gst/histogram/histogram_style.h"
-#include "gst/meta/reading.h"
 
 namespace cudavision {
 namespace {
 
 // The most tensors of a frame that are drawn.
 constexpr std::size_t kMostTensors = 64;
-
-bool is_named(const GstCudaVisionTensorMeta &tensor, std::string_view id) {
-  const char *own = text_of(tensor.id);
-  return own != nullptr && id == own;
-}
 
 bool has_shape(const GstCudaVisionTensorMeta &tensor, GstCudaVisionElementType type, guint dims) {
   return tensor.element_type == type && tensor.n_dims == dims;
@@ -47,14 +41,14 @@ std::optional<MapPlace> place_of(const GstCudaVisionTensorMeta &map, Size frame)
   if (!is_pixel(map.origin_x, 0, frame.width) || !is_pixel(map.origin_y, 0, frame.height) ||
       !is_pixel(map.step_x, 1, kMaxSide) || map.step_x != map.step_y)
     return {};
-  const MapPlace place{
+  MapPlace place{
       static_cast<int>(map.origin_x), static_cast<int>(map.origin_y), static_cast<int>(map.step_x), {}};
   // The last elements must lie in the frame, too.
   const auto most_x = static_cast<gsize>((frame.width - 1 - place.x) / place.step + 1),
              most_y = static_cast<gsize>((frame.height - 1 - place.y) / place.step + 1);
   if (map.dims[0] > most_y || map.dims[1] > most_x) return {};
-  return MapPlace{
-      place.x, place.y, place.step, {static_cast<int>(map.dims[1]), static_cast<int>(map.dims[0])}};
+  place.size = {static_cast<int>(map.dims[1]), static_cast<int>(map.dims[0])};
+  return place;
 }
 
 // The pixels that a map covers: step x step pixels for each element, clipped to the frame.
@@ -75,7 +69,7 @@ struct TensorPictures::Drawing {
   const Job &job;
   const VisionOverlaySettings &settings;
   Canvas *canvas;
-  GPtrArray *tensors;  // of the frame
+  const TensorList &tensors;  // of the frame
 };
 
 void TensorPictures::release() {
@@ -90,10 +84,9 @@ void TensorPictures::begin_frame() {
 
 Status TensorPictures::draw(const Job &job, const VisionOverlaySettings &settings, Canvas *canvas) {
   const TensorList tensors = tensors_of(job.buffer);
-  for (guint i = 0; i < tensors->len && i < kMostTensors; ++i) {
+  for (std::size_t i = 0; i < tensors.size() && i < kMostTensors; ++i) {
     if (job.execution.stop->requested()) return Status(Status::Code::stopped);
-    CUDAVISION_TRY(draw_tensor({job, settings, canvas, tensors.get()},
-                               *static_cast<GstCudaVisionTensorMeta *>(g_ptr_array_index(tensors.get(), i))));
+    CUDAVISION_TRY(draw_tensor({job, settings, canvas, tensors}, *tensors[i]));
   }
   return {};
 }
@@ -136,21 +129,17 @@ Status TensorPictures::draw_flow(const Drawing &drawing, const GstCudaVisionTens
   if (!place) return {};
   const Region region = region_of(*place, job.frame.size());
   if (common_part(region, job.region) != region) return {};
-  const GstCudaVisionTensorMeta *valid = nullptr;
-  bool is_behind = false;
-  for (guint i = 0; i < drawing.tensors->len && valid == nullptr; ++i) {
-    const auto *other = static_cast<const GstCudaVisionTensorMeta *>(g_ptr_array_index(drawing.tensors, i));
-    is_behind |= other == &flow;
-    if (is_behind && is_named(*other, "optical-flow-valid") &&
-        has_shape(*other, GST_CUDA_VISION_ELEMENT_TYPE_U8, 2) &&
-        std::equal(other->dims, other->dims + 2, flow.dims) && other->origin_x == flow.origin_x &&
-        other->origin_y == flow.origin_y && other->step_x == flow.step_x)
-      valid = other;
-  }
-  if (valid == nullptr) return {};
+  const auto is_validity = [&](const GstCudaVisionTensorMeta *other) {
+    return is_named(*other, "optical-flow-valid") && has_shape(*other, GST_CUDA_VISION_ELEMENT_TYPE_U8, 2) &&
+           std::equal(other->dims, other->dims + 2, flow.dims) && other->origin_x == flow.origin_x &&
+           other->origin_y == flow.origin_y && other->step_x == flow.step_x;
+  };
+  const auto own = std::find(drawing.tensors.begin(), drawing.tensors.end(), &flow),
+             valid = std::find_if(own, drawing.tensors.end(), is_validity);
+  if (valid == drawing.tensors.end()) return {};
   const void *vectors = nullptr, *marks = nullptr;
   CUDAVISION_TRY(read(drawing, flow, &vectors));
-  CUDAVISION_TRY(read(drawing, *valid, &marks));
+  CUDAVISION_TRY(read(drawing, **valid, &marks));
   if (vectors == nullptr || marks == nullptr) return {};
   const Size size = place->size;
   const FlowOnFrame on_frame{

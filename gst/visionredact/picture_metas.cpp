@@ -12,7 +12,6 @@
 #include "cuda/common/backends.h"
 #include "gst/base/results/analytics.h"
 #include "gst/base/results/tensor_list.h"
-#include "gst/meta/reading.h"
 
 namespace cudavision {
 namespace {
@@ -22,24 +21,8 @@ constexpr std::size_t kMostSegmentations = 32;
 
 constexpr const char *kPictureTags[] = {GST_TAG_IMAGE, GST_TAG_PREVIEW_IMAGE, GST_TAG_ATTACHMENT};
 
-bool is_named(const GstCudaVisionTensorMeta &tensor, std::string_view id) {
-  const char *own = text_of(tensor.id);
-  return own != nullptr && id == own;
-}
-
 bool wants(const RedactSettings &settings, const char *type) {
   return settings.is_every_type() || (type != nullptr && *settings.type == type);
-}
-
-// Calls visit with each mask of cudabgsub.
-template <typename Visit>
-void for_each_mask(GstBuffer *buffer, const RedactSettings &settings, const Visit &visit) {
-  if (!wants(settings, "motion")) return;
-  const TensorList tensors = tensors_of(buffer);
-  for (guint i = 0; i < tensors->len; ++i) {
-    const auto &tensor = *static_cast<const GstCudaVisionTensorMeta *>(g_ptr_array_index(tensors.get(), i));
-    if (is_named(tensor, "foreground-mask")) visit(tensor);
-  }
 }
 
 // Whether the tensor is a map of pixels of this frame.
@@ -57,15 +40,13 @@ bool fits(const GstCudaVisionTensorMeta &map, Size frame) {
 template <typename Visit>
 void for_each_foreign_segmentation(GstBuffer *buffer, const RedactSettings &settings, const Visit &visit) {
   const TensorList tensors = tensors_of(buffer);
-  for_each_segmentation(
-      buffer, settings.is_every_type() ? nullptr : settings.type->c_str(),
-      [&](const Segmentation &segmentation) {
-        for (guint i = 0; i < tensors->len; ++i)
-          if (static_cast<const GstCudaVisionTensorMeta *>(g_ptr_array_index(tensors.get(), i))->data ==
-              segmentation.mask)
-            return;
-        visit(segmentation);
-      });
+  for_each_segmentation(buffer, settings.is_every_type() ? nullptr : settings.type->c_str(),
+                        [&](const Segmentation &segmentation) {
+                          const bool is_own = std::any_of(
+                              tensors.begin(), tensors.end(),
+                              [&](const auto *tensor) { return tensor->data == segmentation.mask; });
+                          if (!is_own) visit(segmentation);
+                        });
 }
 
 // Sets the pixels that the segmentation selects to 255 in a picture of the frame. Returns false if it cannot be read.
@@ -135,22 +116,22 @@ Status FrameMasks::read(const Job &job, const RedactSettings &settings, std::vec
                         bool *readable) {
   masks->clear();
   *readable = true;
-  Status status;
-  for_each_mask(job.buffer, settings, [&](const GstCudaVisionTensorMeta &tensor) {
-    const void *data = nullptr;
-    *readable = *readable && fits(tensor, job.frame.size()) && masks->size() + 1 < kMostRedactMasks;
-    if (!*readable || !status.ok()) return;
+  for (const GstCudaVisionTensorMeta *tensor : tensors_of(job.buffer)) {
+    if (!is_named(*tensor, "foreground-mask") || !wants(settings, "motion")) continue;
+    *readable = fits(*tensor, job.frame.size()) && masks->size() + 1 < kMostRedactMasks;
+    if (!*readable) return {};
     if (data_.size() <= masks->size()) data_.push_back(std::make_unique<TensorData>());
-    status = data_[masks->size()]->read(job.execution, context_.get(), tensor, &data);
-    *readable = data != nullptr;
-    const auto width = static_cast<int>(tensor.dims[1]), height = static_cast<int>(tensor.dims[0]);
+    const void *data = nullptr;
+    CUDAVISION_TRY(data_[masks->size()]->read(job.execution, context_.get(), *tensor, &data));
+    const auto width = static_cast<int>(tensor->dims[1]), height = static_cast<int>(tensor->dims[0]);
     masks->push_back({{static_cast<const std::uint8_t *>(data), width, width, height},
-                      static_cast<int>(tensor.origin_x),
-                      static_cast<int>(tensor.origin_y),
-                      static_cast<int>(tensor.step_x)});
-  });
-  CUDAVISION_TRY(status);
-  return *readable ? read_segmentations(job, settings, masks, readable) : Status();
+                      static_cast<int>(tensor->origin_x),
+                      static_cast<int>(tensor->origin_y),
+                      static_cast<int>(tensor->step_x)});
+    *readable = data != nullptr;
+    if (!*readable) return {};
+  }
+  return read_segmentations(job, settings, masks, readable);
 }
 
 // Adds one mask for all segmentations. These have any size and lie in host memory, so it is drawn there.

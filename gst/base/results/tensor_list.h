@@ -4,15 +4,28 @@
 
 #include <gst/cudavision/cudavision.h>
 
-#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "gst/meta/reading.h"
 
 namespace cudavision {
 
-using TensorList = std::unique_ptr<GPtrArray, decltype(&g_ptr_array_unref)>;
+using TensorList = std::vector<const GstCudaVisionTensorMeta *>;
 
-// The elements are pointers to GstCudaVisionTensorMeta, in the order in which they were attached.
+// In the order in which they were attached.
 inline TensorList tensors_of(GstBuffer *buffer) {
-  return {gst_cuda_vision_buffer_get_tensor_metas(buffer), g_ptr_array_unref};
+  TensorList tensors;
+  gpointer state = nullptr;
+  while (GstMeta *meta =
+             gst_buffer_iterate_meta_filtered(buffer, &state, GST_CUDA_VISION_TENSOR_META_API_TYPE))
+    tensors.push_back(reinterpret_cast<GstCudaVisionTensorMeta *>(meta));
+  return tensors;
+}
+
+inline bool is_named(const GstCudaVisionTensorMeta &tensor, std::string_view id) {
+  const char *own = text_of(tensor.id);
+  return own != nullptr && id == own;
 }
 
 }  // namespace cudavision
