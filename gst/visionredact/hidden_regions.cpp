@@ -68,18 +68,6 @@ void HiddenRegions::follow_crop(GstBuffer *buffer) {
   corner_ = corner;
 }
 
-HiddenRegions::Place HiddenRegions::both(const Place &a, const Place &b) {
-  const double x = std::min(a.x, b.x), y = std::min(a.y, b.y);
-  return {x, y, std::max(a.x + a.width, b.x + b.width) - x, std::max(a.y + a.height, b.y + b.height) - y};
-}
-
-double HiddenRegions::overlap(const Place &a, const Place &b) {
-  const double width = std::min(a.x + a.width, b.x + b.width) - std::max(a.x, b.x),
-               height = std::min(a.y + a.height, b.y + b.height) - std::max(a.y, b.y);
-  if (!(width > 0 && height > 0)) return 0;
-  return width * height / (a.width * a.height + b.width * b.height - width * height);
-}
-
 // Adds the place to the frame's boxes, grown to whole pixels, at least one. Too many boxes hide the whole frame.
 void HiddenRegions::put(const Place &place, Frame *frame) {
   constexpr Range<int> kEdge = RedactRanges::edge;
@@ -109,7 +97,7 @@ void HiddenRegions::hide(const Place &place, Frame *frame) {
 void HiddenRegions::hide_near(const Object &object, double seconds, Frame *frame) {
   const double time = std::clamp(seconds, -kForesight, kForesight);
   const Place &p = object.place;
-  Place near = both(p, {p.x + time * object.velocity_x, p.y + time * object.velocity_y, p.width, p.height});
+  Place near = around(p, {p.x + time * object.velocity_x, p.y + time * object.velocity_y, p.width, p.height});
   if (near != p && frame->hidden.by.shape == RedactShape::ellipse) {
     const double x = (std::numbers::sqrt2 - 1) / 2 * near.width,
                  y = (std::numbers::sqrt2 - 1) / 2 * near.height;
@@ -194,7 +182,8 @@ HiddenRegions::Object *HiddenRegions::find(const Object &seen) {
     if (object.type != seen.type) continue;
     if (seen.track && object.track == seen.track) return &object;
     if (object.track || object.found == now_) continue;
-    if (const double common = overlap(object.place, seen.place); common > most) best = &object, most = common;
+    if (const double common = intersection_over_union(object.place, seen.place); common > most)
+      best = &object, most = common;
   }
   return best;
 }
@@ -208,7 +197,7 @@ void HiddenRegions::see(const Object &seen) {
       hide_near(seen, seconds(now_, frame.time), &frame);
     else if (frame.time < now_ && frame.time > before->found)
       hide(between(*before, seen, frame.time), &frame);
-  const bool is_far = before != nullptr && overlap(before->place, seen.place) <= kSameObject;
+  const bool is_far = before != nullptr && intersection_over_union(before->place, seen.place) <= kSameObject;
   if ((before == nullptr || is_far) && objects_.size() >= kMostObjects) return hide_all_held();
   if (before == nullptr) return objects_.push_back(seen);
   Object old = std::exchange(*before, seen);

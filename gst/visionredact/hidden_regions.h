@@ -101,8 +101,6 @@ class HiddenRegions {
   };
 
   static Place place_of(const AttachedBox &box) { return {box.x, box.y, box.width, box.height}; }
-  static Place both(const Place &a, const Place &b);
-  static double overlap(const Place &a, const Place &b);
   static void put(const Place &place, Frame *frame);
   static void hide(const Place &place, Frame *frame);
   static void hide_near(const Object &object, double seconds, Frame *frame);

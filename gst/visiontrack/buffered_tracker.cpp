@@ -45,7 +45,7 @@ void pair_round(const std::vector<TypedBox> &boxes, const std::vector<bool> &may
   for (std::size_t i = 0; i < boxes.size(); ++i)
     for (std::size_t k = 0; k < predictions.size(); ++k, ++pair) {
       if (!may_have[i] || (*taken)[k]) continue;
-      const double common = intersection_over_union(boxes[i], predictions[k]);
+      const double common = overlap(boxes[i], predictions[k]);
       if (common >= least) *pair = -common;
     }
   const std::vector<int> columns = least_costs(negative, stop);
@@ -126,7 +126,7 @@ Pairing BufferedPairing::pair(const std::vector<TypedBox> &boxes, const std::vec
   pair_round(boxes, weak, predictions, kLeastWeak, stop, &result.tracks, &taken);
   for (std::size_t i = 0; i < boxes.size(); ++i) {
     const auto is_near = [&](const TypedBox &prediction) {
-      return intersection_over_union(large[i], prediction) >= kLeastBuffered;
+      return overlap(large[i], prediction) >= kLeastBuffered;
     };
     if (result.tracks[i] == -1 &&
         (strong[i] || std::none_of(large_predictions.begin(), large_predictions.end(), is_near)))

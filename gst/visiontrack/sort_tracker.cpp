@@ -77,7 +77,7 @@ Pairing pair_by_sort(const std::vector<TypedBox> &boxes, const std::vector<Typed
   Costs negative{rows, columns, std::vector<double>(boxes.size() * predictions.size())};
   double *pair = negative.values.data();
   for (const TypedBox &box : boxes)
-    for (const TypedBox &prediction : predictions) *pair++ = -intersection_over_union(box, prediction);
+    for (const TypedBox &prediction : predictions) *pair++ = -overlap(box, prediction);
   Pairing result{
       only_pairs(negative, threshold).value_or(std::vector<int>()), {}, std::vector<double>(boxes.size(), 1)};
   if (result.tracks.empty()) result.tracks = least_costs(negative, stop);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The boxes that are tracked, and how much two of them overlap.
+// The boxes that are tracked.
 #pragma once
 
 #include <glib.h>
 
-#include <algorithm>
 #include <limits>
 #include <vector>
+
+#include "gst/base/results/attached_boxes.h"
 
 namespace cudavision {
 
@@ -18,26 +19,15 @@ struct TypedBox {
   double score = std::numeric_limits<double>::quiet_NaN();  // NaN if the detector gave none
 };
 
+// The intersection over union; 0 for boxes of different types.
+inline double overlap(const TypedBox &a, const TypedBox &b) {
+  return a.type == b.type ? intersection_over_union(a, b) : 0;
+}
+
 // Of the centre of a box, in pixels a second.
 struct Velocity {
   double x, y;
 };
-
-// The length that two intervals have in common; at most 0 if they do not overlap.
-inline double overlap(double a, double a_length, double b, double b_length) {
-  return std::min(a + a_length, b + b_length) - std::max(a, b);
-}
-
-// 0 for boxes of different types.
-inline double intersection_over_union(const TypedBox &a, const TypedBox &b) {
-  if (a.type != b.type) return 0;
-  const double width = overlap(a.x, a.width, b.x, b.width);
-  if (width <= 0) return 0;  // most pairs end here
-  const double height = overlap(a.y, a.height, b.y, b.height);
-  if (height <= 0) return 0;
-  const double common = width * height;
-  return common / (a.width * a.height + b.width * b.height - common);
-}
 
 // Which box of a frame continues which track, as a method has found out.
 struct Pairing {

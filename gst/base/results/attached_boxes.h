@@ -4,6 +4,7 @@
 
 #include <gst/video/gstvideometa.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,24 @@ struct AttachedBox {
   std::optional<guint> detection;  // its id in the relation meta
   const char *label = nullptr;     // a text about this one object, which lives as long as the meta; or null
 };
+
+// The smallest box around two boxes.
+template <typename Box>
+Box around(const Box &a, const Box &b) {
+  const auto x = std::min(a.x, b.x), y = std::min(a.y, b.y);
+  return {x, y, std::max(a.x + a.width, b.x + b.width) - x, std::max(a.y + a.height, b.y + b.height) - y};
+}
+
+// The area that two boxes have in common, as a share of the area that they cover together.
+template <typename Box>
+double intersection_over_union(const Box &a, const Box &b) {
+  const double width = std::min(a.x + a.width, b.x + b.width) - std::max(a.x, b.x);
+  if (!(width > 0)) return 0;  // most pairs end here
+  const double height = std::min(a.y + a.height, b.y + b.height) - std::max(a.y, b.y);
+  if (!(height > 0)) return 0;
+  const double common = width * height;
+  return common / (a.width * a.height + b.width * b.height - common);
+}
 
 // Selects the boxes of all types, or those of the type with this name, even if no box has that type. Boxes without a
 // type have the type 0, which no name selects.

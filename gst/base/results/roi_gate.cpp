@@ -12,11 +12,6 @@
 namespace cudavision {
 namespace {
 
-Region around(const Region &a, const Region &b) {
-  const int x = std::min(a.x, b.x), y = std::min(a.y, b.y);
-  return {x, y, std::max(a.x + a.width, b.x + b.width) - x, std::max(a.y + a.height, b.y + b.height) - y};
-}
-
 std::int64_t area(const Region &r) { return std::int64_t{r.width} * r.height; }
 
 Region clipped(const Region &r, Size size) {
