@@ -145,8 +145,14 @@ std::optional<Utc> utc(GstBuffer *buffer, bool wall_clock) {
 
 // Composes the line of a frame in state->line. Returns false if the work is cancelled; the line is then incomplete.
 // Posts a warning the first time that a meta cannot be read.
-bool compose(GstCudaVisionJson *json, GstBuffer *buffer) {
+bool compose_line(GstCudaVisionJson *json, GstBuffer *buffer) {
   JsonState *state = json->state;
+  const JsonSettings settings = Properties::snapshot(json);
+  state->facts.source = settings.source;
+  state->facts.pts = GST_BUFFER_PTS(buffer);
+  state->facts.running_time = to_running_time(json->parent.segment, GST_BUFFER_PTS(buffer));
+  state->facts.utc = utc(buffer, settings.wall_clock);
+  state->tensors.part = settings.tensor_data;
   state->line.clear();
   const char *unreadable = append_frame(&state->line, state->facts, buffer, &state->tensors, state->stop);
   if (state->stop.requested()) return false;
@@ -155,19 +161,6 @@ bool compose(GstCudaVisionJson *json, GstBuffer *buffer) {
                         ("A result of a frame cannot be read, and its line says so: %s", unreadable),
                         (nullptr));
   return true;
-}
-
-// Notes the settings and the times of a frame, and composes its line. Returns what compose() returns.
-bool compose_line(GstCudaVisionJson *json, GstBuffer *buffer) {
-  JsonState *state = json->state;
-  const GstSegment &segment = json->parent.segment;
-  const JsonSettings settings = Properties::snapshot(json);
-  state->facts.source = settings.source;
-  state->facts.pts = GST_BUFFER_PTS(buffer);
-  state->facts.running_time = to_running_time(segment, GST_BUFFER_PTS(buffer));
-  state->facts.utc = utc(buffer, settings.wall_clock);
-  state->tensors.part = settings.tensor_data;
-  return compose(json, buffer);
 }
 
 // Returns true, and counts the frame, if it gets no line: with only=events, a frame without events.
