@@ -129,7 +129,7 @@ Status HogOperation::run_blocks(const Job &job, const HogPicture &picture) {
   TensorPool::Lease lease;
   CUDAVISION_TRY(pool_->acquire(&lease));
   auto *blocks = static_cast<float *>(lease.data);
-  const OwnedBuffer kept(gst_buffer_ref(lease.buffer.get()));  // keeps the blocks until the stars are drawn
+  const BufferRef kept(gst_buffer_ref(lease.buffer.get()));  // keeps the blocks until the stars are drawn
   Status status;
   if (wants_descriptor())
     status =

@@ -41,7 +41,7 @@ bool attach_look(const Job &job, const char *type, Look look, int count) {
 }  // namespace
 
 Status attach_tensor(const Job &job, const char *id, GstCudaVisionElementType type,
-                     std::initializer_list<int> dims, OwnedBuffer data, double step_x, double step_y) {
+                     std::initializer_list<int> dims, BufferRef data, double step_x, double step_y) {
   gsize sizes[GST_CUDA_VISION_TENSOR_MAX_DIMS] = {};
   // the meta refuses more dimensions
   std::copy_n(dims.begin(), std::min<std::size_t>(dims.size(), std::size(sizes)), sizes);
@@ -55,7 +55,7 @@ Status attach_tensor(const Job &job, const char *id, GstCudaVisionElementType ty
   return attach_gst_tensor(job.buffer, meta);
 }
 
-Status attach_map(const Job &job, const char *id, const char *class_name, OwnedBuffer data) {
+Status attach_map(const Job &job, const char *id, const char *class_name, BufferRef data) {
   // First, because it adds a meta to `data`, which must not be shared yet.
   CUDAVISION_TRY(attach_segmentation(job, data.get(), class_name));
   return attach_tensor(job, id, GST_CUDA_VISION_ELEMENT_TYPE_U8, {job.region.height, job.region.width},

@@ -18,11 +18,11 @@ namespace cudavision {
 // beginning at its top left pixel. dims: sizes, outermost dimension first. With job.draw, the operation also draws the
 // tensor.
 Status attach_tensor(const Job &job, const char *id, GstCudaVisionElementType type,
-                     std::initializer_list<int> dims, OwnedBuffer data, double step_x = 1, double step_y = 1);
+                     std::initializer_list<int> dims, BufferRef data, double step_x = 1, double step_y = 1);
 
 // Attaches a map of the region, which has one byte per pixel, 0 or 255, and no padding: as a tensor, and from GStreamer
 // 1.26 on as a segmentation, too, whose value 255 has the class class_name. There must be no other reference to `data`.
-Status attach_map(const Job &job, const char *id, const char *class_name, OwnedBuffer data);
+Status attach_map(const Job &job, const char *id, const char *class_name, BufferRef data);
 
 // How a detector has looked at a frame. Only `whole` tells that there is nothing else of its type.
 enum class Look { none, part, whole };

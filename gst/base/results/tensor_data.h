@@ -31,7 +31,7 @@ class TensorData {
   const void *map(const GstCudaVisionTensorMeta &tensor, std::size_t bytes, guint flags);
   Status copy(const Execution &execution, std::size_t bytes, const void **data);
 
-  OwnedBuffer buffer_;  // mapped into map_; null after release()
+  BufferRef buffer_;  // mapped into map_; null after release()
   GstMapInfo map_ = {};
   OwnedBytes memory_;
   HostCopy host_;

@@ -291,10 +291,10 @@ TensorPool::~TensorPool() {
 
 // Returns a buffer whose memory has no other reference. An application may keep a memory longer than its
 // buffer, which GStreamer's pools do not check.
-OwnedBuffer TensorPool::acquire_unshared() {
+BufferRef TensorPool::acquire_unshared() {
   GstBuffer *buffer = nullptr;
   while (gst_buffer_pool_acquire_buffer(pool_, &buffer, nullptr) == GST_FLOW_OK) {
-    OwnedBuffer acquired(buffer);
+    BufferRef acquired(buffer);
     if (GST_MINI_OBJECT_REFCOUNT_VALUE(gst_buffer_peek_memory(buffer, 0)) == 1) return acquired;
     GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_TAG_MEMORY);  // makes the pool drop it
   }
@@ -302,7 +302,7 @@ OwnedBuffer TensorPool::acquire_unshared() {
 }
 
 Status TensorPool::acquire(Lease *lease) {
-  OwnedBuffer buffer = acquire_unshared();
+  BufferRef buffer = acquire_unshared();
   if (!buffer) return out_of_memory("there is no memory for a tensor of " + std::to_string(size_) + " bytes");
   GstMapInfo map;
   const guint flags = guint{GST_MAP_WRITE} | (on_device_ ? kMapCuda : 0);

@@ -10,13 +10,9 @@
 #include "cuda/common/execution.h"
 #include "cuda/common/memory_budget.h"
 #include "gst/base/device/device_context.h"
+#include "gst/meta/buffer_ref.h"
 
 namespace cudavision {
-
-struct UnrefBuffer {
-  void operator()(GstBuffer *buffer) const { gst_buffer_unref(buffer); }
-};
-using OwnedBuffer = std::unique_ptr<GstBuffer, UnrefBuffer>;
 
 // Makes an allocator that calls allocate(), which may throw std::bad_alloc, and that keeps the context. What it
 // allocates is charged to nobody.
@@ -40,7 +36,7 @@ class TensorPool {
   // A buffer to be filled at `data` by the backend, with work on the context's stream. The work must have ended, or be
   // pending (FrameOrder::leave_pending), before the buffer is passed on: mapping for reading waits for pending work.
   struct Lease {
-    OwnedBuffer buffer;
+    BufferRef buffer;
     void *data = nullptr;  // in the backend's memory
   };
   Status acquire(Lease *lease);
@@ -48,7 +44,7 @@ class TensorPool {
  private:
   TensorPool(std::size_t size, bool on_device) : size_(size), on_device_(on_device) {}
 
-  OwnedBuffer acquire_unshared();
+  BufferRef acquire_unshared();
 
   GstBufferPool *pool_ = nullptr;
   std::size_t size_;
