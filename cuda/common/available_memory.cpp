@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The amount of memory that a backend can use.
 #include "cuda/common/available_memory.h"
 
 #include <sys/sysinfo.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keeps a lock of the CUDA driver free for threads that allocate, while many others launch kernels.
 #include "cuda/common/launch_gate.h"
 
 #include <map>

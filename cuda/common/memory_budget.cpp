@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A limit on the memory of an element.
 #include "cuda/common/memory_budget.h"
 
 namespace cudavision {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// RAII buffers in host or device memory, by backend.
 #include "cuda/common/owned_memory.h"
 
 #include <cstring>

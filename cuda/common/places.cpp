@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Where in a picture something is searched.
 #include "cuda/common/places.h"
 
 #include <string>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Fills and copies rectangles of bytes in the backend's memory.
 #include "cuda/common/rectangle.h"
 
 #include <algorithm>

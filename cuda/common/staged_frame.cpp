@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Transfers frames between system memory and the backend.
 #include "cuda/common/staged_frame.h"
 
 #include <algorithm>

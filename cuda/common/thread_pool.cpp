@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The threads that all Workers of the process share.
 #include "cuda/common/thread_pool.h"
 
 #include <sched.h>

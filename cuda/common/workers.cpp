@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Runs parallel loops of the CPU backend for one element, on the threads of ThreadPool.
 #include "cuda/common/workers.h"
 
 #include <algorithm>

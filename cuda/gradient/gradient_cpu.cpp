@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Rows of gradients and of their orientation bins, for CPU backends.
 #include "cuda/gradient/gradient_cpu.h"
 
 #include "cuda/gradient/gradient_rules.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The axes of a histogram's plot.
 #include "cuda/histogram/plot_labels.h"
 
 #include <algorithm>

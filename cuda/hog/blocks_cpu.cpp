@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The computation of HOG blocks on the CPU.
 #include "cuda/hog/blocks_cpu.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Grouping of hits on the CPU.
 #include "cuda/hog/hit_groups_cpu.h"
 
 #include <algorithm>

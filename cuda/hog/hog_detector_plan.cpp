@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The plan of a detection.
 #include "cuda/hog/hog_detector_plan.h"
 
 #include <algorithm>

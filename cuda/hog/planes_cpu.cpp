@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Pictures with one plane of bytes per channel, for the CPU backend.
 #include "cuda/hog/planes_cpu.h"
 
 namespace cudavision::hog {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Computes the tables of the accumulator.
 #include "cuda/hough/accumulator_plan.h"
 
 #include <algorithm>

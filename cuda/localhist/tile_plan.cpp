@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The choice of the CUDA backend's tiles.
 #include "cuda/localhist/tile_plan.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The operation of cudabgsub.
 #include "gst/bgsub/bgsub_operation.h"
 
 #include <gst/cudavision/cudavision.h>

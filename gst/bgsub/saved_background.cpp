@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads and writes the file that cudabgsub's property model-location names.
 #include "gst/bgsub/saved_background.h"
 
 #include <glib.h>

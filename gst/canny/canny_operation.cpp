@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The operation of cudacanny.
 #include "gst/canny/canny_operation.h"
 
 #include "cuda/draw/draw.h"

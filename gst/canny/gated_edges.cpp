@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Edges of the whole region of interest, or of the regions that roi-type selects.
 #include "gst/canny/gated_edges.h"
 
 #include <cmath>

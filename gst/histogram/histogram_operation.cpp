@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The operation of cudahistogram.
 #include "gst/histogram/histogram_operation.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Finds, draws and attaches the lines of a frame.
 #include "gst/hough/hough_operation.h"
 
 #include <algorithm>

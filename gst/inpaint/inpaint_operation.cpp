@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The operation of cudainpaint.
 #include "gst/inpaint/inpaint_operation.h"
 
 #include <gst/base/gstbasetransform.h>

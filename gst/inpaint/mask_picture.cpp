@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The mask of mask-location: reads it and scales it.
 #include "gst/inpaint/mask_picture.h"
 
 #include <algorithm>

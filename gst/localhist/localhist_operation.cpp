@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The operation of cudalocalhist.
 #include "gst/localhist/localhist_operation.h"
 
 #include <algorithm>

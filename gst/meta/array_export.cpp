@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Exports an array of numbers in a GstBuffer to a consumer of DLPack, and releases it.
 #include "gst/meta/array_export.h"
 
 #include <gst/cudavision/dlpack.h>

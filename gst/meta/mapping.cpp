@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Maps points, gradients, lines and the geometry of tensors.
 #include "gst/meta/mapping.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads fields of metas which other elements and programs write.
 #include "gst/meta/reading.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes quarks of the names of tensors that come from other processes.
 #include "gst/meta/tensor_names.h"
 
 #include <atomic>

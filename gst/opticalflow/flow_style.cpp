@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How optical flow is shown, for every element that draws it.
 #include "gst/opticalflow/flow_style.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The operation of cudaopticalflow.
 #include "gst/opticalflow/opticalflow_operation.h"
 
 #include "gst/base/results/attach.h"

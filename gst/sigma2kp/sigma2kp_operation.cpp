@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Finds, draws and attaches the keypoints of a frame.
 #include "gst/sigma2kp/sigma2kp_operation.h"
 
 #include <algorithm>

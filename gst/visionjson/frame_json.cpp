@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Composes a frame's results as one line of JSON.
 #include "gst/visionjson/frame_json.h"
 
 #include <memory>

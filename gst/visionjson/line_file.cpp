@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A file, a pipe or the standard output to which lines are written.
 #include "gst/visionjson/line_file.h"
 
 #include <fcntl.h>

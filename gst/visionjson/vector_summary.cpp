@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Statistics of a field of vectors.
 #include "gst/visionjson/vector_summary.h"
 
 #include <bit>

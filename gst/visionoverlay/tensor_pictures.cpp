@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Draws edge maps, optical flow and histograms from the tensors of a frame.
 #include "gst/visionoverlay/tensor_pictures.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Remembers where the boxes of tracks stood, and filters boxes by type.
 #include "gst/visionoverlay/trails.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The operation of cudavisionoverlay.
 #include "gst/visionoverlay/visionoverlay_operation.h"
 
 #include <gst/cudavision/cudavision.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes primitives of the lines and zones of cudavisionzones, and remembers their events.
 #include "gst/visionoverlay/zone_shapes.h"
 
 #include <algorithm>

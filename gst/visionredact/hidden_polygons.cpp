@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads and draws the polygons that are hidden in every frame.
 #include "gst/visionredact/hidden_polygons.h"
 
 #include <glib.h>

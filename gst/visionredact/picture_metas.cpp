@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads motion masks and segmentations, and removes metas and tags that are pictures.
 #include "gst/visionredact/picture_metas.h"
 
 #include <gst/cudavision/cudavision.h>

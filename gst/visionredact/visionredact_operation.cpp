@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The operation of cudavisionredact.
 #include "gst/visionredact/visionredact_operation.h"
 
 #include <algorithm>

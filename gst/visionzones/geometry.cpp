@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Crossings, polygons and clipping in fixed point.
 #include "gst/visionzones/geometry.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Counts tracks at lines and polygons.
 #include "gst/visionzones/zone_counter.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads a plan of zones from JSON.
 #include "gst/visionzones/zone_plan.h"
 
 #include <algorithm>

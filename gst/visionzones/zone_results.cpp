@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes GStreamer structures of the events and counters of zones.
 #include "gst/visionzones/zone_results.h"
 
 #include <algorithm>

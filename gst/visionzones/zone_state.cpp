@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads and writes counts as a GVariant in its text form.
 #include "gst/visionzones/zone_state.h"
 
 #include <string_view>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Finds an element's CUDA context and shares it with other elements.
 #include "gst/base/device/context_sharing.h"
 
 #include <gst/base/gstbasetransform.h>

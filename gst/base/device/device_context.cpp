@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA context and stream of an element.
 #include "gst/base/device/device_context.h"
 
 #include <cuda_runtime.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Waits for the GPU without wasting a core.
 #include "gst/base/device/stream_wait.h"
 
 #include <cuda_runtime.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Memory that a CUDA element proposes to upstream elements for their frames.
 #include "gst/base/frame/allocation.h"
 
 #include <gst/video/video.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Converts GStreamer's description of video to that of cuda/.
 #include "gst/base/frame/format.h"
 
 #include <algorithm>

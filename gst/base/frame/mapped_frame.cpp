@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A buffer mapped as a video frame.
 #include "gst/base/frame/mapped_frame.h"
 
 #include <algorithm>

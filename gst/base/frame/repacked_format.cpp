@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Formats that the algorithms do not read, and where their samples are stored.
 #include "gst/base/frame/repacked_format.h"
 
 #include <algorithm>

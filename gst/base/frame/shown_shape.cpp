@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Finds out from tags and caps whether frames are to be rotated or stretched when they are shown.
 #include "gst/base/frame/shown_shape.h"
 
 #include <gst/video/videodirection.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes texts from files, properties and metas fit to be shown in messages to the user.
 #include "gst/base/input/excerpt.h"
 
 #include <glib.h>

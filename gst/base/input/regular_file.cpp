@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads and writes files that properties name.
 #include "gst/base/input/regular_file.h"
 
 #include <fcntl.h>

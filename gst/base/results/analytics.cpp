@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Attaches, reads and removes GStreamer's own metas for analysis.
 #include "gst/base/results/analytics.h"
 
 #include <gst/video/video.h>

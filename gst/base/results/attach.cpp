@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Attaches an operation's results to its frame.
 #include "gst/base/results/attach.h"
 
 #include <gst/video/gstvideometa.h>

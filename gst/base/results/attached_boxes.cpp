@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The boxes that are attached to a frame.
 #include "gst/base/results/attached_boxes.h"
 
 #include <algorithm>

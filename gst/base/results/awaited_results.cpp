@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Notices that no results of other elements arrive at an element that needs them.
 #include "gst/base/results/awaited_results.h"
 
 #include <gst/video/gstvideometa.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The custom meta with the notes of elements about a frame.
 #include "gst/base/results/frame_notes.h"
 
 #include <gst/video/gstvideometa.h>

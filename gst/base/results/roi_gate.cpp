@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Finds the regions to analyse for the property roi-type.
 #include "gst/base/results/roi_gate.h"
 
 #include <gst/cudavision/cudavision.h>

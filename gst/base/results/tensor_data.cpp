@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads tensors that other elements attached, in the memory of the backend.
 #include "gst/base/results/tensor_data.h"
 
 #include <cstdint>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Buffers for tensors, and their allocator.
 #include "gst/base/results/tensor_pool.h"
 
 #include <cstring>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The custom meta that cudavisionzones attaches to frames.
 #include "gst/base/results/zones_meta.h"
 
 #include <gst/video/gstvideometa.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Colours as people write them.
 #include "gst/base/style/color_text.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Colour palettes in the components of a video format.
 #include "gst/base/style/palette.h"
 
 #include <algorithm>
