@@ -4,23 +4,13 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "cuda/common/owned_memory.h"
 
 namespace cudavision {
 
-// Reads polygons as "x,y x,y x,y; x,y x,y x,y", in fractions of the frame from its upper left corner on.
-struct PolygonText {
-  struct Point {
-    double x, y;
-  };
-  using Polygon = std::vector<Point>;
-
-  static Status read(const std::string &text, std::vector<Polygon> *polygons);
-};
-
-// Fails if the value of the property `always` cannot be read.
+// Fails if the value of the property `always` is not of the form "x,y x,y x,y; x,y x,y x,y", in fractions of the frame
+// from its upper left corner on.
 Status validate_polygons(const std::optional<std::string> &text);
 
 // Draws the polygons into a picture of the frame's size in the backend's memory: 255 at pixels whose centres they
