@@ -177,7 +177,8 @@ void VisionOverlayOperation::take_shown_boxes(const Job &job) {
   collect_boxes(job.buffer, *job.execution.stop, &boxes_);
   shown_.set(settings_.show, settings_.hide);
   if (!shown_.shown().empty())
-    state_.warn_once("show", awaited_type_.take(job.buffer, boxes_, "show", *settings_.show, shown_.shown()));
+    state_.warn_once("show", awaited_type_.take(job.buffer, boxes_, "show", *settings_.show,
+                                                [&](GQuark type) { return shown_.shown().includes(type); }));
   std::erase_if(boxes_, [&](const AttachedBox &box) {
     return !(box.width > 0 && box.height > 0) || !shown_.includes(box.type);
   });

@@ -51,27 +51,23 @@ bool Patience::is_over(const GstBuffer *frame) {
 
 std::string AwaitedType::take(const GstBuffer *frame, const std::vector<AttachedBox> &boxes,
                               const char *property, const std::string &type) {
-  return wait(frame, boxes, property, type, WantedType(type.c_str()));
+  const WantedType wanted(type.c_str());
+  return take(frame, boxes, property, type, [&](GQuark own) { return wanted.includes(own); });
 }
 
 std::string AwaitedType::take(const GstBuffer *frame, const std::vector<AttachedBox> &boxes,
-                              const char *property, const std::string &text, const TypeList &list) {
-  return wait(frame, boxes, property, text, list);
-}
-
-template <typename Wanted>
-std::string AwaitedType::wait(const GstBuffer *frame, const std::vector<AttachedBox> &boxes,
-                              const char *property, const std::string &type, const Wanted &wanted) {
-  if (type != type_) *this = {};
-  type_ = type;
+                              const char *property, const std::string &text,
+                              const std::function<bool(GQuark)> &includes) {
+  if (text != type_) *this = {};
+  type_ = text;
   if (is_settled_) return {};
-  is_settled_ = std::any_of(boxes.begin(), boxes.end(),
-                            [&](const AttachedBox &box) { return wanted.includes(box.type); });
+  is_settled_ =
+      std::any_of(boxes.begin(), boxes.end(), [&](const AttachedBox &box) { return includes(box.type); });
   for (const AttachedBox &box : boxes)
     if (others_.size() < kMostTypes) others_.insert(box.type);
   if (is_settled_ || others_.empty() || !patience_.is_over(frame)) return {};
   is_settled_ = true;
-  return "For 5 s no region or detection of the type \"" + excerpt(type) + "\" has come, but of " +
+  return "For 5 s no region or detection of the type \"" + excerpt(text) + "\" has come, but of " +
          names_of(others_) + ": does " + property + " name the right type?";
 }
 

@@ -4,6 +4,7 @@
 
 #include <gst/gst.h>
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,15 +31,11 @@ class AwaitedType {
   // user, once, if for 5 s there have been only boxes of other types; otherwise an empty string.
   std::string take(const GstBuffer *frame, const std::vector<AttachedBox> &boxes, const char *property,
                    const std::string &type);
-  // For a property that lists several types: `text` is its value, and `list` holds the types.
+  // For a property that lists several types: `text` is its value, and includes() tells whether a type is listed.
   std::string take(const GstBuffer *frame, const std::vector<AttachedBox> &boxes, const char *property,
-                   const std::string &text, const TypeList &list);
+                   const std::string &text, const std::function<bool(GQuark)> &includes);
 
  private:
-  template <typename Wanted>
-  std::string wait(const GstBuffer *frame, const std::vector<AttachedBox> &boxes, const char *property,
-                   const std::string &type, const Wanted &wanted);
-
   std::string type_;
   bool is_settled_ = false;  // boxes of the type have come, or the sentence was returned
   std::set<GQuark> others_;  // some of the types that have come
