@@ -6,10 +6,9 @@
 #include <gst/gst.h>
 
 #include <atomic>
-#include <concepts>
-#include <functional>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "cuda/common/status.h"
@@ -45,8 +44,7 @@ class ElementState {
   // start. Called by the streaming thread once per frame. Only after a change does it look at the properties.
   const S &take_settings() {
     if (!has_changed_) return in_force_;
-    has_changed_ =
-        false;  // first: a change that comes from now on is for the next frame, or for this one as well
+    has_changed_ = false;  // first: a change from now on is for the next frame, or for this one as well
     S now = snapshot();
     PropertyTable<S>::keep_until_start(in_force_, &now);
     if (now == refused_) return in_force_;
@@ -71,10 +69,11 @@ class ElementState {
   template <typename... Parts>
   void warn_once(const char *topic, const Parts &...parts) {
     if (told_.contains(topic)) return;
-    std::string text;
-    (text.append(part(parts)), ...);
-    if (!text.empty() && is_news(topic))
-      GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS, ("%s", text.c_str()), (nullptr));
+    std::ostringstream text;
+    text.imbue(std::locale::classic());
+    (text << ... << parts);
+    if (!text.view().empty() && is_news(topic))
+      GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS, ("%s", text.str().c_str()), (nullptr));
   }
   // Posts an info message in the same way.
   void inform_once(const std::string &topic, const std::string &text) {
@@ -109,15 +108,12 @@ class ElementState {
     if constexpr (requires { futile(now); }) warn_once("settings", futile(now));
   }
 
-  static const std::string &part(const std::string &text) { return text; }
-  static std::string part(std::integral auto number) { return std::to_string(number); }
-
   GstElement *element_;
   S settings_, in_force_;
   std::atomic<bool> has_changed_ = false;
   std::optional<S> refused_;  // the contradictory settings of the last warning
   F files_;
-  std::set<std::string, std::less<>> told_;  // what is no news in this run
+  std::set<std::string> told_;  // what is no news in this run
 };
 
 }  // namespace cudavision

@@ -12,7 +12,6 @@
 #include "cuda/common/image.h"
 #include "cuda/common/stop.h"
 #include "gst/base/element/element.h"
-#include "gst/base/element/properties.h"
 #include "gst/base/element/timing.h"
 
 namespace cudavision {

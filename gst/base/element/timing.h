@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The times of a stream: conversions of timestamps, the latency that an element promises, and frames that reach the
-// sink late.
+// Conversions of timestamps, the latency that an element promises, and frames that reach the sink late.
 #pragma once
 
 #include <gst/gst.h>
@@ -37,8 +36,7 @@ class PromisedLatency {
   // on this frame, because its time is wanted: in a live pipeline for the first frames, then for one of kFrames.
   bool begin_frame(GstPad *sink);
   // Takes the time from the arrival of a frame until all work on it was finished. frame_duration: by the caps, or 0.
-  // Returns true if the caller must post a latency message: the promise rises in a live pipeline. Called by the
-  // streaming thread.
+  // Returns true if the streaming thread must post a latency message: the promise rises in a live pipeline.
   bool take(GstClockTime processing_time, GstClockTime frame_duration);
   // Sets the time for which the element holds frames back, which is promised in addition. Returns true like take().
   bool hold(GstClockTime time) { return hold_time_.exchange(time) != time && live_; }
