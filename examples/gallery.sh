@@ -131,6 +131,21 @@ street walkers 2 0 60 1024 640 cudabgsub open=2 close=8 min-area=1000 ! cudavisi
 mv "$work/walkers.060.png" "$work/picture.png"
 keep cudabgsub 75
 
+# checked NAME ELEMENT...: the first 45 frames of the street and then changed ones, as a camera that is checked shows them.
+checked() {
+  local name=$1 frame=$((768 * 576 * 3 / 2)) raw=(rawvideoparse format=i420 width=768 height=576 framerate=10/1); shift
+  dd if="$work/street.i420" bs="$frame" skip=45 count=16 status=none | gst-launch-1.0 -q fdsrc fd=0 ! "${raw[@]}" ! "$@" ! \
+    video/x-raw,format=I420,width=768,height=576 ! filesink location="$work/changed.i420"
+  dd if="$work/street.i420" bs="$frame" count=45 status=none | cat - "$work/changed.i420" | gst-launch-1.0 -q fdsrc fd=0 ! \
+    "${raw[@]}" ! cudacameracheck learn-time=3 hysteresis=1 ! videocrop left=0 right=128 top=0 bottom=176 ! videoconvert ! \
+    video/x-raw,format=RGB ! pngenc compression-level=1 ! multifilesink location="$work/$name.%03d.png"
+}
+mapfile -t coarse < <(size 128 96)
+checked blurred "${coarse[@]}" ! videoscale method=lanczos
+checked shifted videocrop left=24 top=10 ! videobox right=-24 bottom=-10
+joined 400 "$work/blurred.060.png" "$work/shifted.060.png"
+keep cudacameracheck 75
+
 cat >"$work/zones.json" <<'END'
 {"units": "fraction",
   "lines": [{"name": "path", "from": [0.66, 0.34], "to": [0.66, 0.6]}],

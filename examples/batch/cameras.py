@@ -5,6 +5,7 @@ NAME.TIME.jsonl       a part that is closed; TIME is when it was begun, in UTC
 .NAME.camera          the lock, as results.py describes it
 .NAME.*.TIME.jsonl.part   the part that is being written. After a kill, the next process publishes its whole lines.
 """
+import collections
 import contextlib
 import datetime
 import os
@@ -73,6 +74,7 @@ class Connection:
         self.claim = self.pipeline = self.part = None
         self.closing = False  # a part is being replaced
         self.serial, self.total = 0, 0
+        self.troubles, self.told = set(), collections.Counter()  # events of cudacameracheck: those that last, and all
         self.attempts = pipelines.Attempts(wall.options.stall_timeout)
 
     def writer(self):
@@ -89,12 +91,19 @@ class Connection:
                 return
             rescue(self.wall.folder, self.claim)
         writer = self.writer()
-        self.pipeline = pipelines.camera_pipeline(self.camera, self.wall.options.elements, writer, self.ended, self.warned)
+        self.pipeline = pipelines.camera_pipeline(self.camera, self.wall.options.elements, writer, self.ended, self.warned,
+                                                  self.troubled)
         self.attempts.begin()
         self.pipeline.start()
 
     def warned(self, text):
         self.wall.display.say(f"{self.camera.source}: warning: {text}")
+
+    def troubled(self, name, begins):
+        """An event of cudacameracheck."""
+        self.wall.display.say(f"{self.camera.source}: {name}" + ("" if begins else " is over"))
+        self.told[name] += begins
+        (self.troubles.add if begins else self.troubles.discard)(name)
 
     def wait(self, why):
         self.wall.display.say(f"{self.camera.source}: {self.attempts.fail(why)}")
@@ -111,6 +120,7 @@ class Connection:
         pipeline, part = self.pipeline, self.part
         self.pipeline = self.part = None
         self.closing = False
+        self.troubles.clear()
         if pipeline:
             self.total += pipeline.frames()
             if not pipeline.stop():
@@ -171,8 +181,9 @@ class Wall:
 
     def status(self):
         delivering = sum(c.pipeline is not None and c.attempts.frames > 0 for c in self.connections)
-        return (f"{delivering} of {len(self.connections)} cameras deliver, {self.rate.update(self.frames()):.1f} frames/s, "
-                f"{self.parts} parts written")
+        troubled = sum(bool(c.troubles) for c in self.connections)
+        return (f"{delivering} of {len(self.connections)} cameras deliver, " + (f"{troubled} have a trouble, " if troubled else "")
+                + f"{self.rate.update(self.frames()):.1f} frames/s, {self.parts} parts written")
 
     def run(self):
         for claim in self.folder.leftovers(LOCK):
@@ -204,4 +215,8 @@ class Wall:
 
     def summary(self, stopped):
         yield f"{self.parts} parts written"
+        for connection in self.connections:
+            if connection.told:
+                troubles = ", ".join(f"{name} {count}" for name, count in sorted(connection.told.items()))
+                yield f"{connection.camera.source}: {troubles}"
         yield f"stopped: {stopped}"

@@ -98,14 +98,15 @@ def text_of(message, hide=str):
 
 
 class Pipeline:
-    """SOURCE ! ELEMENTS ! cudavisionjson ! fakesink. Two functions are called in the main loop: on_end once, with None at
-    the end of the stream or with the text of the error, and on_warning with the text of each warning, once for each."""
+    """SOURCE ! ELEMENTS ! cudavisionjson ! fakesink. These functions are called in the main loop: on_end once, with None at
+    the end of the stream or with the text of the error; on_warning with the text of each warning, once for each; and
+    on_trouble with the name of an event of cudacameracheck, and whether it begins."""
 
-    def __init__(self, source, elements, writer, on_end, on_warning, hide=str):
+    def __init__(self, source, elements, writer, on_end, on_warning, hide=str, on_trouble=None):
         self.pipeline, self.hide = Gst.Pipeline(), hide
         self.elements, self.writer = elements_bin(elements), element("cudavisionjson", **writer)
         self.sink = element("fakesink", sync=False, enable_last_sample=False)
-        self.on_end, self.on_warning, self.warnings = on_end, on_warning, set()
+        self.on_end, self.on_warning, self.on_trouble, self.warnings = on_end, on_warning, on_trouble, set()
         self.full = False  # set when the disk had no space for the result
         self.no_video = False
         self.before = self.counted = 0
@@ -124,6 +125,9 @@ class Pipeline:
     def on_message(self, _bus, message):
         if message.type == Gst.MessageType.WARNING:
             self.warn(message)
+        told = message.get_structure() if message.type == Gst.MessageType.ELEMENT and self.on_trouble else None
+        if told and told.get_name() == "cudacameracheck-event":
+            self.on_trouble(told.get_string("event"), told.get_string("state") == "begin")
         if message.type == Gst.MessageType.ERROR:
             error = message.parse_error()[0]
             full = error.matches(Gst.ResourceError.quark(), Gst.ResourceError.NO_SPACE_LEFT)
@@ -241,8 +245,8 @@ def video_pipeline(video, decode, elements, writer, on_end, on_warning):
     return Pipeline(source, elements, writer, on_end, on_warning)
 
 
-def camera_pipeline(camera, elements, writer, on_end, on_warning):
+def camera_pipeline(camera, elements, writer, on_end, on_warning, on_trouble=None):
     """Frames that the elements are too slow for are dropped in the queue."""
     source = source_bin(f"uridecodebin name=camera ! {CAMERA_FRAMES}")
     source.get_by_name("camera").set_property("uri", camera.uri)
-    return Pipeline(source, elements, writer, on_end, on_warning, lambda text: addresses.hide(text, camera.uri))
+    return Pipeline(source, elements, writer, on_end, on_warning, lambda text: addresses.hide(text, camera.uri), on_trouble)

@@ -43,6 +43,7 @@ class Camera:
         self.connected = False  # whether a frame has come since the last attempt to connect
         self.came = self.dropped = self.late = self.errors = self.failures = 0
         self.events, self.last_events = collections.Counter(), collections.deque(maxlen=50)
+        self.troubles = {}  # by the name of an event of cudacameracheck, whether it lasts
         self.lines = {}  # for each side, the last line of JSON
         self.set_steps(LEFT, described)
 
@@ -91,6 +92,8 @@ class Camera:
             if step.factory == COUNTER and (self.zones["lines"] or self.zones["zones"]):
                 step.values.setdefault("zones", text_of(self.zones))
         elements.check_length(step.values for step in steps)
+        if side == LEFT:
+            self.troubles.clear()
         self.replace(side, Chain(side, steps, self.on_idle, self.on_done, self.on_news))
 
     def replace(self, side, chain):

@@ -55,6 +55,9 @@ def metrics(cameras, viewers):
     lines += head("zone_events_total", "counter", "Events of lines and zones")
     lines += [sample("zone_events_total", count, camera=c.number, zone=zone, event=event)
               for c in cameras for (zone, event), count in list(c.events.items())]
+    lines += head("camera_trouble", "gauge", "1 while cudacameracheck tells this trouble of the camera")
+    lines += [sample("camera_trouble", int(lasts), camera=c.number, name=c.source.name, trouble=trouble)
+              for c in cameras for trouble, lasts in list(c.troubles.items())]
     lines += head("pages", "gauge", "Open pages")
     return "\n".join([*lines, sample("pages", viewers), ""])
 

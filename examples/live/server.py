@@ -464,11 +464,14 @@ class Server:
 
 def count_event(camera, event):
     """Counts an event; for each camera, at most MOST_NAMES separately: pages can change names again and again."""
+    camera.last_events.append(event)
+    if "state" in event:  # of cudacameracheck
+        camera.troubles[event["event"]] = event["state"] == "begin"
+        return
     key = event.get("name", ""), event.get("event", "")
     if key not in camera.events and len(camera.events) >= MOST_NAMES:
         key = "(others)", key[1]
     camera.events[key] += 1
-    camera.last_events.append(event)
 
 
 def place_of(address):

@@ -213,9 +213,10 @@ GType tensor_data_type() {
 }
 
 GType only_type() {
-  return enum_type("GstCudaVisionJsonOnly",
-                   {{JsonOnly::all, "Every frame has a line", "all"},
-                    {JsonOnly::events, "Frames with events of cudavisionzones have a line", "events"}});
+  return enum_type(
+      "GstCudaVisionJsonOnly",
+      {{JsonOnly::all, "Every frame has a line", "all"},
+       {JsonOnly::events, "Frames with events of cudavisionzones or cudacameracheck have a line", "events"}});
 }
 
 struct JsonElement {

@@ -175,13 +175,15 @@ void append_event(std::string *text, const GstStructure *event, const FrameFacts
 }
 
 // Appends the member `list` if a meta of cudavisionzones is attached: the joined lists of this name of all such metas.
-// Empty lists of tracks are left out.
+// Those of cudacameracheck have no zones. Empty lists of tracks are left out.
 template <typename Append>
 void append_zones(std::string *text, GstBuffer *buffer, const char *list, const Append &append,
                   const StopFlag &stop) {
   bool begun = false;
   for_each_zones(buffer, [&](const GstStructure &zones) {
-    if (std::string_view(list) == "tracks" && count_in(zones, list) == 0) return;
+    const std::string_view name(list);
+    if (name == "zones" && gst_structure_has_field(&zones, list) == FALSE) return;
+    if (name == "tracks" && count_in(zones, list) == 0) return;
     if (!std::exchange(begun, true)) text->append(",\"").append(list).append("\":[");
     for (guint i = 0; i < count_in(zones, list) && !stop.requested(); ++i)
       if (const GstStructure *item = item_in(zones, list, i); item != nullptr)

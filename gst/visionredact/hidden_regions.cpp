@@ -108,9 +108,13 @@ void HiddenRegions::hide_near(const Object &object, double seconds, Frame *frame
 
 bool HiddenRegions::is_silent(GstBuffer *buffer, const RedactSettings &settings, bool has_boxes) {
   const char *type = settings.is_every_type() ? nullptr : settings.type->c_str();
-  if (gst_cuda_vision_buffer_get_n_results(buffer, type) >= 0) last_mark_ = now_, has_marks_ = true;
-  if (has_partial_look(buffer, type)) has_marks_ = true;  // it marks frames that it has seen whole
-  if (has_boxes || (settings.masks && has_segmentations(buffer, settings))) last_box_ = now_;
+  const bool is_marked = gst_cuda_vision_buffer_get_n_results(buffer, type) >= 0,
+             is_blind = is_blind_for(buffer, kEveryType);  // the camera shows nothing that could be looked at
+  if (is_marked || has_partial_look(buffer, type))
+    has_marks_ = true;  // it marks frames that it has seen whole
+  if (is_marked && !is_blind) last_mark_ = now_;
+  const bool has_found = has_boxes || (settings.masks && has_segmentations(buffer, settings));
+  if (has_found && !is_blind) last_box_ = now_;
   // A detector that marks frames marks each one that it has analysed. Other detectors attach only what they have found.
   const GstClockTime last = has_marks_ ? last_mark_ : last_box_;
   return !GST_CLOCK_TIME_IS_VALID(last) || now_ - last > nanoseconds(settings.timeout);

@@ -2,7 +2,6 @@
 #include "gst/visionzones/zone_results.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "gst/base/results/zones_meta.h"
 
@@ -12,20 +11,6 @@ namespace {
 constexpr const char *kKinds[] = {"cross", "enter", "leave", "dwell", "crowd", "wrong-way", "close"};
 
 double pixels(std::int32_t fixed) { return static_cast<double>(fixed) / kUnitsOfPixel; }
-
-// Sets a field to the list of `count` structures that make(i) returns, which the list then owns.
-void set_list(GstStructure *structure, const char *field, std::size_t count,
-              const std::function<GstStructure *(std::size_t)> &make) {
-  GValue list = G_VALUE_INIT;
-  gst_value_array_init(&list, static_cast<guint>(count));
-  for (std::size_t i = 0; i < count; ++i) {
-    GValue item = G_VALUE_INIT;
-    g_value_init(&item, GST_TYPE_STRUCTURE);
-    g_value_take_boxed(&item, make(i));
-    gst_value_array_append_and_take_value(&list, &item);
-  }
-  gst_structure_take_value(structure, field, &list);
-}
 
 void set_way(GstStructure *structure, const GroundWay &way) {
   if (!way.is_known()) return;

@@ -46,6 +46,7 @@ const Work kWorks[] = {
     {"hog", {"cudahog"}},
     {"people", {"cudahog model=people"}},
     {"bgsub", {"cudabgsub"}},
+    {"cameracheck", {"cudacameracheck"}},
     {"chain", {"cudacanny", "cudahistogram", "cudasigma2kp", "cudahough"}},
 };
 

@@ -21,7 +21,7 @@ CHAINS = {
     "cudavisionzones": f"cudavisiontrack min-hits=0 ! {use_of('cudavisionzones')}",  # it counts boxes with ids
 }
 # The elements that remember earlier frames.
-WITH_MEMORY = ("cudabgsub", "cudainpaint", "cudaopticalflow", "cudavisionredact", "cudavisiontrack", "cudavisionzones")
+WITH_MEMORY = ("cudabgsub", "cudacameracheck", "cudainpaint", "cudaopticalflow", "cudavisionredact", "cudavisiontrack", "cudavisionzones")
 VARIANTS = {"drawn": "", "metas alone": "display=false", "every second": "every-nth=2 qos=false"}
 
 

@@ -101,6 +101,8 @@ def fields_of(use):
     pipeline.set_state(Gst.State.PLAYING)
     kinds = Gst.MessageType.ELEMENT | Gst.MessageType.ERROR | Gst.MessageType.EOS
     message = pipeline.get_bus().timed_pop_filtered(60 * Gst.SECOND, kinds)
+    while message and message.type == Gst.MessageType.ELEMENT and "-" in message.get_structure().get_name():
+        message = pipeline.get_bus().timed_pop_filtered(60 * Gst.SECOND, kinds)  # that was an event, such as cudabgsub-light
     structure = message.get_structure() if message and message.type == Gst.MessageType.ELEMENT else None
     fields = {} if structure is None else {structure.nth_field_name(i): structure.get_field_type(structure.nth_field_name(i)).name
                                            for i in range(structure.n_fields())}

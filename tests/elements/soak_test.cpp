@@ -63,7 +63,7 @@ TEST_F(Soak, nothing_grows) {
                 "cudacanny", "cudahistogram", "cudalocalhist reduce=argmax", "cudasigma2kp", "cudahog",
                 "cudahough max-lines=10", "cudaopticalflow",
                 "cudainpaint mode=temporal patch-size=5 region-x=4 region-y=4 region-width=4 region-height=4",
-                "cudabgsub", "cudavisiontrack", "cudavisionoverlay draw-labels=false",
+                "cudabgsub", "cudacameracheck", "cudavisiontrack", "cudavisionoverlay draw-labels=false",
                 "cudavisionjson location=/dev/null"}}))
     chain += (chain.empty() ? "" : " ! ") + on_backend(use, "n-threads=1");
   GstHarness *harness = gst_harness_new_parse(chain.c_str());

@@ -27,6 +27,7 @@ echo "  $(wc -l <"$root/live.jsonl") of 45 frames in time"
 "$train_hog" --people "$root/people.yml" >/dev/null
 echo "== pictures"
 # without cudabgsub: next to nothing has moved by the third frame
+# without cudacameracheck: it draws nothing while the camera is all right
 # without cudavisionjson: it draws nothing
 # without cudavisiontrack: it draws nothing
 # without cudavisionredact: it hides the whole picture

@@ -14,6 +14,7 @@ const EXAMPLES = {
   'Lines': [['cudahough', { mode: 'segments', threshold: 60 }]],
   'Keypoints': [['cudasigma2kp', { orientation: true }]],
   'Histogram': [['cudahistogram', {}]],
+  'Is the camera all right?': [['cudacameracheck', {}]],
 };
 const SLIDER = 1000;  // the steps of a slider
 let side = 'left', state = null, cards = [], shown = { of: null, names: [] };

@@ -13,8 +13,10 @@ namespace cudavision {
 // Registers the meta. The plugin does so when it is loaded: else GStreamer drops notes from other processes.
 void register_frame_notes();
 
+// Stands for objects of every type.
+inline constexpr char kEveryType[] = "*";
 // Attaches a warning to the frame. code: a word of the table "Warnings of frames" in common.md. blind_for: the type of
-// objects for which the element could not look at the frame; or null.
+// objects for which the element could not look at the frame, or kEveryType if nobody can; or null.
 void attach_warning(GstBuffer *buffer, GstElement *element, const char *code,
                     const char *blind_for = nullptr);
 // Whether an element could not look at the frame for this type. type: null for any type.

@@ -48,6 +48,19 @@ void for_each_zones(GstBuffer *buffer, const std::function<void(const GstStructu
   for_each_custom_meta(buffer, kName, visit);
 }
 
+void set_list(GstStructure *structure, const char *field, std::size_t count,
+              const std::function<GstStructure *(std::size_t)> &make) {
+  GValue list = G_VALUE_INIT;
+  gst_value_array_init(&list, static_cast<guint>(count));
+  for (std::size_t i = 0; i < count; ++i) {
+    GValue item = G_VALUE_INIT;
+    g_value_init(&item, GST_TYPE_STRUCTURE);
+    g_value_take_boxed(&item, make(i));
+    gst_value_array_append_and_take_value(&list, &item);
+  }
+  gst_structure_take_value(structure, field, &list);
+}
+
 guint count_in(const GstStructure &structure, const char *list) {
   const GValue *value = list_in(structure, list);
   return value != nullptr ? gst_value_array_get_size(value) : 0;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The custom meta that cudavisionzones attaches to frames. Its structure has the lists `events`, `zones` and `tracks`,
 // which cudavisionjson prints, and `shapes`, which cudavisionoverlay draws, in pixels of a frame of `width` x `height`.
+// That of cudacameracheck has `events` alone.
 // Any program may attach or change such a meta, so readers must expect any content.
 #pragma once
 
 #include <gst/gst.h>
 
+#include <cstddef>
 #include <functional>
 
 namespace cudavision {
@@ -17,6 +19,9 @@ GstStructure *attach_zones(GstBuffer *buffer);
 // Calls visit for the structure of each meta of the buffer.
 void for_each_zones(GstBuffer *buffer, const std::function<void(const GstStructure &)> &visit);
 
+// Sets a field to the list of `count` structures that make(i) returns, which the list then owns.
+void set_list(GstStructure *structure, const char *field, std::size_t count,
+              const std::function<GstStructure *(std::size_t)> &make);
 // The number of items of a list in the structure; 0 if it is no list.
 guint count_in(const GstStructure &structure, const char *list);
 // An item of the list, or null if there is none at this index or it is no structure.
