@@ -310,6 +310,28 @@ class Requests(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(values["cudavision_pages"], 1)
 
 
+    async def test_troubles_of_a_camera_are_a_metric(self):
+        async def expect(lasts):
+            line = rf'\ncudavision_camera_trouble\{{camera="{CAMERA}",name="[^"]*",trouble="dark"\}} {lasts}\n'
+            text = ""
+            for _ in range(600):
+                text = (await get("/metrics"))[2]
+                if re.search(line, text):
+                    return
+                await asyncio.sleep(0.1)
+            self.assertRegex(text, line)
+
+        async with Page(live) as page:
+            await page.watch(CAMERA)
+            corner = {"roi-width": 20, "roi-height": 20}  # which the ball does not reach
+            check = {"element": "cudacameracheck", "properties": {"hysteresis": 0.5, "dark-level": 255, **corner}}
+            self.assertEqual(await page.do("steps", steps=[check]), "")
+            await expect(1)
+            self.assertEqual(await page.do("set", step=0, values={"dark-level": 0}), "")
+            await expect(0)
+            self.assertEqual(await page.do("steps", steps=EDGES), "")
+
+
 class Properties(unittest.IsolatedAsyncioTestCase):
     async def asyncSetUp(self):
         self.page = await Page(live).__aenter__()
