@@ -42,9 +42,11 @@ camera() {
   processes+=("$camera")
   wait_for test -s "$root/port"
 }
+# The ball does not reach the corner, which is dark.
+elements="cudahistogram display=false ! cudacameracheck display=false dark-level=255 hysteresis=0.5 roi-width=20 roi-height=20"
 # watch: starts batch.py, whose process is $watcher.
 watch() {
-  "${batch[@]}" --cameras --rotate 2 --stall-timeout 5 --elements "cudahistogram display=false" --output "$root/parts" "$root/cameras.txt" \
+  "${batch[@]}" --cameras --rotate 2 --stall-timeout 5 --elements "$elements" --output "$root/parts" "$root/cameras.txt" \
     >"$root/out" 2>"$root/err" &
   watcher=$!
   processes+=("$watcher")
@@ -68,6 +70,7 @@ echo "== a camera that goes and comes back"
 watch
 wait_for has_parts 2
 wait_for writes
+said '^door: dark$'
 kill -9 "$camera"
 wait_for said 'door: .*the next attempt is in 1 s'
 wait_for said 'door: .*the next attempt is in 2 s'
@@ -100,6 +103,7 @@ status=0
 wait "$watcher" || status=$?
 [[ $status == 143 ]]
 says 'stopped: SIGTERM'
+says '^door: dark 1$'
 [[ -z $(find "$root/parts" -name '.?*') ]]
 
 echo "== the parts"
