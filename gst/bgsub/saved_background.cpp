@@ -11,7 +11,6 @@
 
 #include "cuda/bgsub/bgsub_scale.h"
 #include "cuda/common/backends.h"
-#include "gst/base/input/excerpt.h"
 #include "gst/base/input/regular_file.h"
 
 namespace cudavision {
@@ -33,10 +32,6 @@ constexpr std::size_t kHeadBytes = kTitleBytes + sizeof(Head);
 BgsubShape shape_of(const SavedBackground &saved) {
   return {reduced_size({saved.region.width, saved.region.height}, saved.scale), saved.channels,
           saved.mixtures};
-}
-
-Status about(const std::string &location, const char *what, const Status &status) {
-  return {status.code(), "model-location: " + excerpt(location) + what + status.text()};
 }
 
 bool is_possible(const Head &h) {
@@ -150,7 +145,7 @@ Status SavedBackground::load(const std::optional<std::string> &location,
   if (status.code() == Status::Code::no_file) return {};
   auto made = std::make_shared<SavedBackground>();
   if (status.ok()) status = made->decode_head(head);
-  if (!status.ok()) return about(*location, " cannot be used: ", status);
+  if (!status.ok()) return about_model(*location, " cannot be used: ", status);
   *saved = std::move(made);
   return {};
 }
@@ -161,7 +156,7 @@ Status SavedBackground::read(const std::string &location, const SavedBackground 
   std::string bytes;
   Status status = read_regular_file(location, most, &bytes);
   if (status.ok()) status = decode(bytes, expected);
-  return status.ok() ? status : about(location, " cannot be used: ", status);
+  return status.ok() ? status : about_model(location, " cannot be used: ", status);
 }
 
 Status SavedBackground::save(const std::string &location, std::int64_t enough) const {
@@ -177,9 +172,9 @@ Status SavedBackground::save(const std::string &location, std::int64_t enough) c
     status = invalid_argument("it has learnt more than the " + std::to_string(state.frames) +
                               " frames of this one, which has begun anew");
   if (!status.ok() && status.code() != Status::Code::no_file)
-    return about(location, " is not replaced by the model: ", status);
+    return about_model(location, " is not replaced by the model: ", status);
   status = replace_file(location, encode());
-  return status.ok() ? status : about(location, " is not replaced by the model: ", status);
+  return status.ok() ? status : about_model(location, " is not replaced by the model: ", status);
 }
 
 }  // namespace cudavision

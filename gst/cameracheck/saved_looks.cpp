@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "cuda/common/backends.h"
-#include "gst/base/input/excerpt.h"
 #include "gst/base/input/regular_file.h"
 
 namespace cudavision {
@@ -40,10 +39,6 @@ bool take_look(std::string_view *bytes, Size cells, CameraLook *look) {
   for (double *usual : {&look->sharpness, &look->changed, &look->noise})
     if (!take(bytes, usual) || !std::isfinite(*usual) || *usual < 0) return false;
   return take(bytes, means.data(), means.size()) && look->restore(std::move(means), cells);
-}
-
-Status about(const std::string &location, const char *what, const Status &status) {
-  return {status.code(), "model-location: " + excerpt(location) + what + status.text()};
 }
 
 }  // namespace
@@ -79,14 +74,14 @@ Status SavedLooks::load(const std::optional<std::string> &location, std::shared_
   if (status.code() == Status::Code::no_file) return {};
   auto made = std::make_shared<SavedLooks>();
   if (status.ok()) status = made->decode(bytes);
-  if (!status.ok()) return about(*location, " cannot be used: ", status);
+  if (!status.ok()) return about_model(*location, " cannot be used: ", status);
   *saved = std::move(made);
   return {};
 }
 
 Status SavedLooks::save(const std::string &location) const {
   const Status status = replace_file(location, encode());
-  return status.ok() ? status : about(location, " is not replaced: ", status);
+  return status.ok() ? status : about_model(location, " is not replaced: ", status);
 }
 
 }  // namespace cudavision

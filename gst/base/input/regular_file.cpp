@@ -81,4 +81,8 @@ Status replace_file(const std::string &location, const std::string &bytes) {
   return invalid_argument(excerpt(error->message));
 }
 
+Status about_model(const std::string &location, const char *what, const Status &status) {
+  return {status.code(), "model-location: " + excerpt(location) + what + status.text()};
+}
+
 }  // namespace cudavision

@@ -21,4 +21,7 @@ Status read_beginning(const std::string &location, std::size_t count, std::strin
 // replaced. The new file has the mode of the old one. Fails if that one is write-protected, or cannot be written.
 Status replace_file(const std::string &location, const std::string &bytes);
 
+// The status of the file that the property model-location names, with both names and `what` before the reason.
+Status about_model(const std::string &location, const char *what, const Status &status);
+
 }  // namespace cudavision
