@@ -3,6 +3,7 @@
 // keeps two looks, such as that of the day and that of the night with the camera's own lamp: a frame may fit either.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -19,6 +20,9 @@ enum class Trouble { covered, defocused, moved, frozen, dark, bright, flicker, n
 constexpr int kTroubles = 9;
 constexpr const char *kTroubleNames[kTroubles] = {"covered", "defocused", "moved", "frozen", "dark",
                                                   "bright",  "flicker",   "noise", "lost"};
+
+// With these, what a frame shows is not what the camera usually sees now.
+constexpr Trouble kBlinding[] = {Trouble::covered, Trouble::moved, Trouble::frozen};
 
 // The level of noise for CameraStats: a pixel that differs by more has changed.
 constexpr int kNoiseLevel = 16;
@@ -71,8 +75,9 @@ class CameraJudge {
   void jump();
 
   bool is_on(Trouble trouble) const { return holds_[index(trouble)].is_on; }
-  // Whether what the frame shows is not what the camera usually sees now.
-  bool is_blind() const { return is_on(Trouble::covered) || is_on(Trouble::moved) || is_on(Trouble::frozen); }
+  bool is_blind() const {
+    return std::ranges::any_of(kBlinding, [this](Trouble trouble) { return is_on(trouble); });
+  }
   const CameraMeasures &measures() const { return measures_; }
   // What was learnt. A look that is not learnt has no means.
   std::array<CameraLook, 2> &looks() { return looks_; }

@@ -32,8 +32,6 @@ GstStructure *make_event(const char *name, const CameraEvent &event, GstClockTim
   return made;
 }
 
-constexpr Trouble kBlinding[] = {Trouble::covered, Trouble::moved, Trouble::frozen};
-
 }  // namespace
 
 void post_camera_event(GstElement *element, const CameraEvent &event, GstClockTime running_time) {
