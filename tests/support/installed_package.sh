@@ -28,7 +28,7 @@ gst-launch-1.0 -q videotestsrc num-buffers=3 ! cudahistogram display=false ! cud
 [[ -s /usr/share/gst-cudavision/cudavisionjson.schema.json ]] || { echo "the schema of the lines is missing" >&2; exit 1; }
 [[ -s /usr/share/gst-cudavision/cudavisionzones.schema.json ]] || { echo "the schema of the zones is missing" >&2; exit 1; }
 
-cp "$sources/tests/meta/consumer/consumer.c" "$sources"/examples/{read_metas.{cpp,py},one_file.{h,py},plain_errors.py} .
+cp "$sources/tests/meta/consumer/consumer.c" "$sources"/examples/{read_metas.{cpp,py},one_file.{h,py},warnings.h,plain_errors.py} .
 read -ra flags <<<"$(pkg-config --cflags --libs gstreamer-cudavision-1.0)"
 read -ra app <<<"$(pkg-config --cflags --libs gstreamer-cudavision-1.0 gstreamer-app-1.0)"
 gcc -std=c11 -Wall -Wextra -Werror -o consumer consumer.c "${flags[@]}"
