@@ -226,6 +226,7 @@ struct JsonElement {
       "GstCudaVisionJson", "JSON lines writer", "Filter/Analyzer/Video",
       "Writes the results of each frame as one line of JSON, to a file or the standard output"};
   static constexpr const char *kMemory = "the line of a frame";
+  static constexpr const char *kPassedCaps = "video/x-raw(ANY);application/x-ndjson";
   static constexpr auto take_frame = cudavision::take_frame;
   static constexpr auto take_caps = cudavision::take_caps;
   static constexpr auto begin = cudavision::begin;
@@ -261,8 +262,6 @@ struct JsonElement {
   static void init(GstCudaVisionJson *json) { gst_base_transform_set_passthrough(&json->parent, TRUE); }
   static void cancel(GstCudaVisionJson *json, bool cancelled) { json->state->file.cancel(cancelled); }
   static void extend(GstBaseTransformClass *klass) {
-    add_pads(GST_ELEMENT_CLASS(klass), gst_caps_from_string("video/x-raw(ANY)"),
-             gst_caps_from_string("video/x-raw(ANY);application/x-ndjson"));
     register_zones_meta();  // else GStreamer drops those of frames from other processes
     klass->transform_caps = GST_DEBUG_FUNCPTR(transform_caps);
     klass->decide_allocation = GST_DEBUG_FUNCPTR(decide_allocation);

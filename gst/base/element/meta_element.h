@@ -65,6 +65,7 @@ struct MetaInstance {
 //   restart     forgets earlier frames, after a flush and before another stream: void restart(Instance *)
 //   follow_segment   applies a segment event to the frames that follow it: void follow_segment(Instance *, GstEvent *)
 //   cancel      ends or allows waits, from any thread: void cancel(Instance *, bool cancelled)
+//   kPassedCaps the caps of the source pad, if they are not those of the sink pad
 //   init        void init(Instance *), when an instance is made
 //   extend      sets further members of the class: void extend(GstBaseTransformClass *)
 template <typename E>
@@ -117,7 +118,9 @@ class MetaElement {
         E::properties());
     describe(klass, E::kText);
     GstElementClass *element = GST_ELEMENT_CLASS(klass);
-    add_pads(element, gst_caps_from_string("video/x-raw(ANY)"), gst_caps_from_string("video/x-raw(ANY)"));
+    const char *video = "video/x-raw(ANY)", *passed = video;
+    if constexpr (requires { E::kPassedCaps; }) passed = E::kPassedCaps;
+    add_pads(element, gst_caps_from_string(video), gst_caps_from_string(passed));
     element->change_state = GST_DEBUG_FUNCPTR(change_state);
     auto *transform = GST_BASE_TRANSFORM_CLASS(klass);
     transform->start = GST_DEBUG_FUNCPTR(start);
