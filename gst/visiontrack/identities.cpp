@@ -42,11 +42,11 @@ void add_prediction(GstBuffer *buffer, const Identity &identity, FreeIds *ids) {
     add_tracking(region, identity, true);
   }
   if ((box.tag & kDetection) == 0) return;
-  guint added = 0;
   if (!attach_detections(buffer, 1, [&](int) { return Detection{0, box.type, x, y, width, height, 0}; }).ok())
     return;
-  for_each_detection(buffer, StopFlag(), [&](const Detection &detection) { added = detection.id; });
-  (void)attach_tracking(buffer, added, identity.id, identity.first_seen, identity.last_seen);
+  const std::vector<Detection> detections = detections_of(buffer, StopFlag());
+  if (!detections.empty())
+    (void)attach_tracking(buffer, detections.back().id, identity.id, identity.first_seen, identity.last_seen);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <vector>
 
 #include "gst/base/results/turned_box.h"
 #include "gst/meta/reading.h"
@@ -78,19 +77,20 @@ bool read_place(const GstAnalyticsODMtd &found, Detection *d) {
 
 }  // namespace
 
-void for_each_detection(GstBuffer *buffer, const StopFlag &stop,
-                        const std::function<void(const Detection &)> &visit) {
+std::vector<Detection> detections_of(GstBuffer *buffer, const StopFlag &stop) {
+  std::vector<Detection> detections;
   GstAnalyticsRelationMeta *relations = gst_buffer_get_analytics_relation_meta(buffer);
-  if (relations == nullptr) return;
   gpointer state = nullptr;
   GstAnalyticsODMtd found;
-  while (!stop.requested() && gst_analytics_relation_meta_iterate(
-                                  relations, &state, gst_analytics_od_mtd_get_mtd_type(), &found)) {
+  while (
+      relations != nullptr && !stop.requested() &&
+      gst_analytics_relation_meta_iterate(relations, &state, gst_analytics_od_mtd_get_mtd_type(), &found)) {
     Detection d;
     d.id = found.id;
     d.type = gst_analytics_od_mtd_get_obj_type(&found);
-    if (read_place(found, &d)) visit(d);
+    if (read_place(found, &d)) detections.push_back(d);
   }
+  return detections;
 }
 
 Status attach_tracking(GstBuffer *buffer, guint detection, guint64 track, GstClockTime first,
@@ -109,7 +109,7 @@ Status attach_tracking(GstBuffer *buffer, guint detection, guint64 track, GstClo
 Status attach_detections(GstBuffer *, int, const std::function<Detection(int)> &) { return {}; }
 std::optional<guint64> track_of_detection(GstBuffer *, guint) { return {}; }
 Status attach_tracking(GstBuffer *, guint, guint64, GstClockTime, GstClockTime) { return {}; }
-void for_each_detection(GstBuffer *, const StopFlag &, const std::function<void(const Detection &)> &) {}
+std::vector<Detection> detections_of(GstBuffer *, const StopFlag &) { return {}; }
 #endif
 
 #if CUDAVISION_HAVE_ANALYTICS && GST_CHECK_VERSION(1, 26, 0)
@@ -241,18 +241,15 @@ void drop_segmentations(GstBuffer *buffer) {
     std::optional<guint64> track;
   };
   std::vector<Kept> kept;
-  for_each_detection(buffer, StopFlag(), [&](const Detection &detection) {
+  for (const Detection &detection : detections_of(buffer, StopFlag()))
     kept.push_back({detection, track_of_detection(buffer, detection.id)});
-  });
   gst_buffer_remove_meta(buffer, gst_buffer_get_meta(buffer, GST_ANALYTICS_RELATION_META_API_TYPE));
   (void)attach_detections(buffer, static_cast<int>(kept.size()),
                           [&](int i) { return kept[static_cast<std::size_t>(i)].detection; });
   std::size_t next = 0;
-  std::vector<guint> ids;
-  for_each_detection(buffer, StopFlag(), [&](const Detection &detection) { ids.push_back(detection.id); });
-  for (const guint id : ids)
+  for (const Detection &detection : detections_of(buffer, StopFlag()))
     if (const auto track = next < kept.size() ? kept[next++].track : std::nullopt; track)
-      (void)attach_tracking(buffer, id, *track, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE);
+      (void)attach_tracking(buffer, detection.id, *track, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE);
 }
 #else
 Status attach_gst_tensor(GstBuffer *, const GstCudaVisionTensorMeta *) { return {}; }

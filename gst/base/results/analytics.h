@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "cuda/common/stop.h"
 #include "gst/base/element/operation.h"
@@ -16,7 +17,7 @@ namespace cudavision {
 // A detected object in pixels of the frame; the box may leave the frame. Of an object that is turned by an angle
 // (GStreamer 1.26), it is the box around the turned one.
 struct Detection {
-  guint id = 0;  // of the item of the relation meta; set by for_each_detection()
+  guint id = 0;  // of the item of the relation meta; set by detections_of()
   GQuark type = 0;
   gint x = 0, y = 0, width = 0, height = 0;
   gfloat confidence = 0;
@@ -25,9 +26,8 @@ struct Detection {
 // Appends detection(0) to detection(count - 1) to the buffer's relation meta, which all elements share and which is
 // added if there is none. Fails if the meta cannot hold more.
 Status attach_detections(GstBuffer *buffer, int count, const std::function<Detection(int)> &detection);
-// Calls visit with each detection that is attached to the buffer, in order, until the flag asks to stop.
-void for_each_detection(GstBuffer *buffer, const StopFlag &stop,
-                        const std::function<void(const Detection &)> &visit);
+// The detections that are attached to the buffer, in order. Some are left out if the flag asks to stop.
+std::vector<Detection> detections_of(GstBuffer *buffer, const StopFlag &stop);
 // The id of a track that a detection of the buffer is related to.
 std::optional<guint64> track_of_detection(GstBuffer *buffer, guint detection);
 // Relates a detection of the buffer to a track. The times are those of the track's first and last frame.

@@ -64,8 +64,7 @@ void collect_boxes(GstBuffer *buffer, const StopFlag &stop, std::vector<Attached
   constexpr std::size_t kMostCompared = 1024;
   const std::size_t regions = boxes->size(), compared = std::min(regions, kMostCompared);
   std::size_t next = 0;
-  for_each_detection(buffer, stop, [&](const Detection &detection) {
-    const AttachedBox box = box_of(buffer, detection);
+  const auto joins_region = [&](const AttachedBox &box) {
     for (std::size_t i = 0; i < compared; ++i) {
       AttachedBox &region = (*boxes)[(next + i) % regions];
       if (region.detection || !is_same_place(region, box)) continue;
@@ -73,10 +72,12 @@ void collect_boxes(GstBuffer *buffer, const StopFlag &stop, std::vector<Attached
       if (!region.track_id) region.track_id = box.track_id;
       if (std::isnan(region.score)) region.score = box.score;
       next = (next + i + 1) % regions;
-      return;
+      return true;
     }
-    boxes->push_back(box);
-  });
+    return false;
+  };
+  for (const Detection &detection : detections_of(buffer, stop))
+    if (const AttachedBox box = box_of(buffer, detection); !joins_region(box)) boxes->push_back(box);
 }
 
 }  // namespace cudavision
