@@ -8,7 +8,7 @@
 namespace cudavision {
 namespace {
 
-constexpr std::size_t kRecent = 15, kEnough = 5;  // kEnough distances can contradict the caps
+constexpr std::size_t kEnough = 5;  // so many distances can contradict the caps
 constexpr GstClockTime kLeastPause = 2 * GST_SECOND, kHour = 3600 * GST_SECOND, kDay = 24 * kHour,
                        kGrid = 100 * GST_USECOND;
 constexpr guint64 kMostCounted = 1'000'000;  // frames whose durations, each at most two hours, are added up
@@ -30,7 +30,7 @@ void StreamClock::follow_caps(GstClockTime duration) {
   if (duration >= kHour) duration = 0;
   if (duration == caps_duration_) return;
   caps_duration_ = duration;
-  recent_.clear();
+  recent_ = {}, learned_ = 0;
   if (!GST_CLOCK_TIME_IS_VALID(last_)) duration_ = duration;  // no timestamp has come yet
 }
 
@@ -41,35 +41,34 @@ void StreamClock::restart() {
 }
 
 void StreamClock::learn(GstClockTime distance) {
-  recent_.push_back(std::max<GstClockTime>(distance, 1));
-  if (recent_.size() > kRecent) recent_.erase(recent_.begin());
+  recent_[learned_++ % recent_.size()] = std::max<GstClockTime>(distance, 1);
 }
 
 GstClockTime StreamClock::longest() const {
-  const auto longest = std::max_element(recent_.begin(), recent_.end());
-  return longest == recent_.end() ? duration() : std::max(duration(), *longest);
+  return std::max(duration(), *std::max_element(recent_.begin(), recent_.end()));
 }
 
 // Returns Tick::scale. A distance that is the median of the others leaves it as it is.
 double StreamClock::update_duration() {
-  if (recent_.size() == kRecent && recent_.back() == typical_) return 1;
+  const std::size_t known = std::min(learned_, recent_.size());
+  if (known == recent_.size() && recent_[(learned_ - 1) % known] == typical_) return 1;
   GstClockTime wanted = caps_duration_;
-  if (!recent_.empty()) {
-    std::vector<GstClockTime> sorted = recent_;
-    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
-    std::nth_element(sorted.begin(), middle, sorted.end());
+  if (known > 0) {
+    auto sorted = recent_;
+    const auto middle = sorted.begin() + (known - 1) / 2;
+    std::nth_element(sorted.begin(), middle, sorted.begin() + known);
     typical_ = *middle;
     const double missing = wanted > 0 ? ratio(typical_, wanted) : 0;
     const bool possible = missing > kLeastRatio && missing < kMostMissing + kMostOff &&
                           std::abs(missing - std::round(missing)) < kMostOff;
-    if (!possible && (wanted == 0 || recent_.size() >= kEnough))
+    if (!possible && (wanted == 0 || known >= kEnough))
       wanted = std::max((typical_ + kGrid / 2) / kGrid, GstClockTime{1}) * kGrid;
   }
   const GstClockTime before = duration_;
   const double change = wanted > 0 && before > 0 ? ratio(wanted, before) : 0;
   if (wanted == 0 || (change > kLeastRatio && change < 1 / kLeastRatio)) return 1;
   duration_ = wanted;
-  if (before == 0 || recent_.empty()) return before == 0 ? 1 : change;
+  if (before == 0 || known == 0) return before == 0 ? 1 : change;
   const auto steps = [this](GstClockTime duration) {
     return static_cast<double>(std::clamp<guint64>(rounded_frames(typical_, duration), 1, kMostSteps));
   };
@@ -85,7 +84,7 @@ GstClockTime StreamClock::uncounted(GstClockTime pts) const {
 bool StreamClock::follows(GstClockTime pts) const {
   if (!is_ahead(pts)) return distance(pts) <= 4 * duration();
   const GstClockTime time = uncounted(pts);
-  return time < kHour && (recent_.empty() || time <= kLeastPause || time <= 5 * longest());
+  return time < kHour && (learned_ == 0 || time <= kLeastPause || time <= 5 * longest());
 }
 
 // Goes on from a timestamp to which time has jumped, and whose frame has counted. Returns Tick::pause.
@@ -101,7 +100,7 @@ Tick StreamClock::next(GstClockTime pts, bool is_discont, bool reverse) {
   const bool turns = reverse != std::exchange(reverse_, reverse), is_known = GST_CLOCK_TIME_IS_VALID(pts);
   const bool announced = std::exchange(announced_, false) || turns || is_discont;
   Tick tick;
-  if (recent_.empty()) tick.scale = update_duration();  // the caps may have changed
+  if (learned_ == 0) tick.scale = update_duration();  // the caps may have changed
   tick.time = tick.step = tick.duration = duration();
   const GstClockTime stray = std::exchange(stray_, GST_CLOCK_TIME_NONE);
   const bool in_doubt = GST_CLOCK_TIME_IS_VALID(stray);
@@ -116,7 +115,7 @@ Tick StreamClock::next(GstClockTime pts, bool is_discont, bool reverse) {
   }
   const bool ahead = is_ahead(pts), is_next = follows(pts) && !turns && (ahead || !announced);
   const guint64 whole = distance(pts), counted = counted_, time = ahead && !turns ? uncounted(pts) : 0;
-  tick.is_long = !recent_.empty() && time / 2 > duration() && time / 2 > longest();
+  tick.is_long = learned_ > 0 && time / 2 > duration() && time / 2 > longest();
   if (is_next && ahead) {
     learn(whole / (counted + 1));
     tick.scale *= update_duration(), tick.duration = duration();

@@ -4,7 +4,7 @@
 
 #include <gst/gst.h>
 
-#include <vector>
+#include <array>
 
 namespace cudavision {
 
@@ -66,8 +66,9 @@ class StreamClock {
   GstClockTime stray_ = GST_CLOCK_TIME_NONE;  // that of the last frame, if it was stray
   guint64 counted_ = 0;  // the frames since last_, each of which counts as a frame duration
   bool announced_ = false, reverse_ = false;
-  std::vector<GstClockTime> recent_;  // the last distances, oldest first
-  GstClockTime typical_ = 0;          // their median, when it was last asked for
+  std::array<GstClockTime, 15> recent_{};  // the last distances; 0 for those that have not come yet
+  std::size_t learned_ = 0;                // the distances that have come
+  GstClockTime typical_ = 0;               // their median, when it was last asked for
 };
 
 }  // namespace cudavision
