@@ -115,7 +115,6 @@ bool BufferedPairing::is_weak(const TypedBox &box) const {
 
 Pairing BufferedPairing::pair(const std::vector<TypedBox> &boxes, const std::vector<TypedBox> &predictions,
                               const StopFlag &stop) {
-  if (boxes.empty()) return {};
   learn(boxes);
   std::vector<bool> weak, strong, taken(predictions.size());
   for (const TypedBox &box : boxes) weak.push_back(is_weak(box)), strong.push_back(!weak.back());

@@ -154,12 +154,11 @@ void warn_of_too_many(GstCudaVisionTrack *track) {
       (nullptr));
 }
 
-// Removes the boxes that have an id of another tracker, and learns from the ids how many trackers are upstream.
-void leave_boxes_of_other_trackers(GstCudaVisionTrack *track) {
+// Learns from the ids that boxes have how many trackers are upstream.
+void follow_ids(GstCudaVisionTrack *track) {
   for (const AttachedBox &box : track->state->boxes)
     if (box.track_id)
       follow_trackers(track, (std::max<guint64>(*box.track_id, 1) - 1) / Tracker::kIdsOfTracker + 1);
-  std::erase_if(track->state->boxes, [](const AttachedBox &box) { return box.track_id.has_value(); });
 }
 
 // Posts one warning if no boxes come, and one if only boxes of types other than `type` come.
@@ -180,9 +179,9 @@ void collect_boxes_of(GstCudaVisionTrack *track, GstBuffer *buffer, const TrackS
   TrackState *state = track->state;
   collect_boxes(buffer, state->stop, &state->boxes);
   warn_of_absence(track, buffer, settings);
-  leave_boxes_of_other_trackers(track);
+  follow_ids(track);
   std::erase_if(state->boxes, [wanted = wanted_type(settings)](const AttachedBox &box) {
-    return !(box.width > 0 && box.height > 0) || !wanted.includes(box.type);
+    return box.track_id || !(box.width > 0 && box.height > 0) || !wanted.includes(box.type);
   });
   if (state->boxes.size() > Tracker::kMostBoxes) {
     warn_of_too_many(track);
@@ -212,7 +211,7 @@ GstFlowReturn take_frame(GstCudaVisionTrack *track, GstBuffer *buffer) {
   // Detectors skip gap frames, so a gap frame without boxes or a mark tells nothing.
   if (GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) && state->boxes.empty() && !has_mark(buffer))
     return GST_FLOW_OK;
-  const GstSegment &segment = GST_BASE_TRANSFORM(track)->segment;
+  const GstSegment &segment = track->parent.segment;
   const Tick tick = step_to(state, GST_BUFFER_PTS(buffer), segment.rate < 0);
   if (!state->clock.knows_duration()) settings.max_age_time = 0;
   const GstClockTime now = to_running_time(segment, GST_BUFFER_PTS(buffer));

@@ -22,6 +22,7 @@ class SearchedTypes {
  private:
   bool is_marked(GQuark type);
 
+  bool is_blind_ = false;          // nobody can look at the last frame
   bool is_marked_ = false;         // a frame of the stream has had a mark
   std::set<GQuark> marked_types_;  // types of boxes for which the stream has had a mark
   GstBuffer *buffer_ = nullptr;    // the last frame

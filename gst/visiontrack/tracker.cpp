@@ -70,6 +70,7 @@ bool Track::is_too_old(const TrackerSettings &settings, const Tick &tick) const 
 
 std::vector<int> Tracker::tracks_of(const std::vector<TypedBox> &boxes, const TrackerSettings &settings,
                                     guint64 time, const StopFlag &stop) {
+  if (boxes.empty()) return {};
   const bool is_sort = settings.method == TrackMethod::sort;
   std::vector<TypedBox> predictions;
   for (const Track &track : tracks_) predictions.push_back(*track.box());

@@ -176,7 +176,7 @@ class PropertyTable {
   // A copy of all settings, taken at one moment.
   static S snapshot(gpointer object) {
     g_autoptr(GMutexLocker) lock = g_mutex_locker_new(GST_OBJECT_GET_LOCK(object));
-    return *settings_of_(G_OBJECT(object));
+    return *settings_of_(static_cast<GObject *>(object));
   }
 
   // Copies from `started` to *now the properties whose changes apply only from the next start.
