@@ -11,7 +11,7 @@ packages_to_test=(jq parallel libgtest-dev libopencv-dev libboost-context-dev bi
   libgstreamer-plugins-bad1.0-dev gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly)
 packages_to_live=(python3-aiohttp python3-gi python3-numpy gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0)
 packages_to_browse=(chromium chromium-driver python3-selenium python3-pil fonts-dejavu-core openssl)
-packages_to_draw=(webp)
+packages_to_draw=(webp python3-numpy)
 packages_to_document=(gi-docgen)
 packages_to_measure=(libbenchmark-dev gstreamer1.0-opencv)
 
