@@ -18,7 +18,7 @@ Status load_hog_model(const std::string &location, HogModel *model);
 
 namespace hog {
 
-constexpr int kMaxModelDepth = 16;  // nesting of XML elements or YAML collections
+constexpr int kMaxModelDepth = 16;  // nesting of XML elements
 
 // The members of the first map in a file of OpenCV. The values of a member are kept as text, separated by
 // white space, so that they take hardly more memory than the file.

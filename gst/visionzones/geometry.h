@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "gst/base/geometry/projective.h"
+
 namespace cudavision {
 
 constexpr int kUnitsOfPixel = 256;
@@ -31,13 +33,6 @@ constexpr std::int64_t turn(FixedPoint a, FixedPoint b, FixedPoint p) {
 constexpr std::int64_t squared_distance(FixedPoint a, FixedPoint b) {
   return std::int64_t{b.x - a.x} * (b.x - a.x) + std::int64_t{b.y - a.y} * (b.y - a.y);
 }
-
-// In pixels, fractions of the frame or metres.
-struct RealPoint {
-  double x = 0, y = 0;
-
-  friend bool operator==(const RealPoint &, const RealPoint &) = default;
-};
 
 struct Segment {
   FixedPoint from, to;

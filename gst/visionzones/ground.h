@@ -4,7 +4,6 @@
 
 #include <gst/gst.h>
 
-#include <array>
 #include <optional>
 
 #include "gst/visionzones/geometry.h"
@@ -12,12 +11,8 @@
 namespace cudavision {
 
 using GroundPoint = RealPoint;  // pixels or metres
-using Corners = std::array<GroundPoint, 4>;
 
 double distance(GroundPoint a, GroundPoint b);
-
-// Whether the corners, in this order, are those of a convex quadrilateral, and no three of them lie nearly on a line.
-bool is_quadrilateral(const Corners &corners);
 
 // A plane seen in perspective: the projective map of four points of the picture to their places on the ground. Both are
 // corners of quadrilaterals, in the same order.
@@ -28,7 +23,7 @@ class Ground {
   std::optional<GroundPoint> place_of(GroundPoint point) const;
 
  private:
-  std::array<double, 9> map_;  // a matrix for (x, y, 1), in rows; its third result is 1 at the first corner
+  Matrix map_;  // its third result is 1 at the first corner
 };
 
 // The way of a track on the ground. It is measured from second to second, because boxes tremble.
