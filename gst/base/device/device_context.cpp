@@ -129,7 +129,8 @@ Status DeviceContext::Scope::status() const {
 FrameOrder::FrameOrder(DeviceContext *context, GstBuffer *buffer)
     : context_(context),
       buffer_(buffer),
-      can_stay_pending_(context != nullptr && GST_MINI_OBJECT_REFCOUNT_VALUE(memory_of(buffer)) == 1 &&
+      can_stay_pending_(context != nullptr && gst_buffer_is_writable(buffer) &&
+                        GST_MINI_OBJECT_REFCOUNT_VALUE(memory_of(buffer)) == 1 &&
                         gst_cuda::carries_stream(memory_of(buffer))) {}
 
 Status FrameOrder::begin() {
@@ -147,12 +148,13 @@ Input FrameOrder::input() const {
              : Input::in_stream_order;
 }
 
-Status FrameOrder::leave_pending() {
+Status FrameOrder::leave_pending(const FrameOrder *read) {
   DeviceContext::Handles &handles = *context_->handles_;
   const std::uint64_t frame = handles.pending_frames;
   const cudaEvent_t end = handles.frame_end[frame % DeviceContext::kMostPending];
   CUDAVISION_TRY_CUDA(cudaEventRecord(end, context_->stream()));
   handles.pending_frames = frame + 1;
+  if (read != nullptr) CUDAVISION_TRY(gst_cuda::leave_pending(memory_of(read->buffer_), handles.stream, end));
   return gst_cuda::leave_pending(memory_of(buffer_), handles.stream, end);
 }
 

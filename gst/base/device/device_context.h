@@ -86,8 +86,8 @@ class FrameOrder {
   // mapping takes a reference to the memory, and can_stay_pending() depends on the number of references.
   FrameOrder(DeviceContext *context, GstBuffer *buffer);
 
-  // Whether the frame may be passed on while the stream still works on it. This needs GStreamer 1.24 and memory that no
-  // other buffer shares, because a sharer may read the memory's flags at the same time.
+  // Whether the frame may be passed on while the stream still works on it. This needs GStreamer 1.24, and a buffer and
+  // memory that nobody shares, because a sharer may read or clear the memory's flags at the same time.
   bool can_stay_pending() const { return can_stay_pending_; }
   // Makes the stream, or else the host, wait for the frame's producer. Call it after the frame is mapped, because
   // mapping shared memory for writing replaces it by a copy, and before the stream reads or writes the frame.
@@ -95,8 +95,9 @@ class FrameOrder {
   // Whether kernels may read the frame before the work that is already on the stream is done. Call it after begin().
   Input input() const;
   // Call one of these at the end: leave_pending() when all work on the frame is enqueued and the frame is about to be
-  // passed on, or finish() when the stream has written the frame and was synchronised.
-  Status leave_pending();
+  // passed on, or finish() when the stream has written the frame and was synchronised. read: another frame that the
+  // same work reads, or null.
+  Status leave_pending(const FrameOrder *read);
   void finish();
 
  private:

@@ -30,7 +30,7 @@ Status DeviceContext::wait_for(CUstream_st *) { return {}; }
 FrameOrder::FrameOrder(DeviceContext *, GstBuffer *) : can_stay_pending_(false) {}
 Status FrameOrder::begin() { return {}; }
 Input FrameOrder::input() const { return Input::in_stream_order; }
-Status FrameOrder::leave_pending() { return {}; }
+Status FrameOrder::leave_pending(const FrameOrder *) { return {}; }
 void FrameOrder::finish() {}
 
 DeviceContext::Scope::Scope(const DeviceContext *context) : context_(context) {}

@@ -249,10 +249,14 @@ const char *refusal_of(const GstVideoInfo &info) {
   return nullptr;
 }
 
-gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps) {
+bool makes_new_frames(GstCudaVisionFilter *filter) {
+  return GST_BASE_TRANSFORM_GET_CLASS(filter)->transform != nullptr;
+}
+
+gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps, GstCaps *output_caps) {
   FilterState &state = *filter->state;
-  GstVideoInfo info;
-  if (!gst_video_info_from_caps(&info, caps)) {
+  GstVideoInfo info, output;
+  if (!gst_video_info_from_caps(&info, caps) || !gst_video_info_from_caps(&output, output_caps)) {
     GST_ERROR_OBJECT(filter, "no video in caps %" GST_PTR_FORMAT, caps);
     return FALSE;
   }
@@ -268,11 +272,14 @@ gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps)
   state.clock.follow_caps(duration);
   promise_held(filter, duration);
   const FilterSettings &settings = state.common.take_settings();
-  const Status status = session.negotiate(info, asks_for_cuda_memory(caps), settings);
+  const Status status = session.negotiate(info, makes_new_frames(filter) ? &output : nullptr,
+                                          asks_for_cuda_memory(caps), settings);
   if (status.ok()) {
     state.run.has_fitting_caps = true;
     return TRUE;
   }
+  // A flush, or the end, has given up the work: the next frame makes what it needs.
+  if (status.code() == Status::Code::stopped) return TRUE;
   // Frames may be too small if they were large enough before, because a sender may adapt their size to the network. A
   // region may be too small, because it may grow. Such frames pass unchanged.
   const Size size = session.frame_size();
@@ -283,12 +290,12 @@ gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps)
   return FALSE;
 }
 
-gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *) {
+gboolean set_caps(GstBaseTransform *transform, GstCaps *caps, GstCaps *output_caps) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   // There is no session while the element stops: an allocation query may then still set the caps of the ended stream.
   const std::shared_ptr<Session> session = session_of(filter);
   if (!session) return FALSE;
-  return protect(transform, kWork, FALSE, [&] { return take_caps(filter, *session, caps); });
+  return protect(transform, kWork, FALSE, [&] { return take_caps(filter, *session, caps, output_caps); });
 }
 
 // --- a frame ---
@@ -335,12 +342,26 @@ Status follow_context(GstCudaVisionFilter *filter, Session &session, GstBuffer *
   GST_INFO_OBJECT(filter, "moving to the context of the frames on CUDA device %d", context->device_id());
   session.move_to(std::move(context));
   state.sharing.replace(theirs);
+  gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(filter));  // for a pool of that context
   return {};
 }
 
+// Whether the frame could be mapped; if not, posts an error.
+bool is_usable(GstCudaVisionFilter *filter, const MappedFrame &frame) {
+  if (!frame.mapped() && context_of(frame.buffer()) != nullptr)
+    GST_ELEMENT_ERROR(filter, RESOURCE, READ, ("The CUDA memory of a frame could not be mapped"),
+                      ("%" GST_PTR_FORMAT, frame.buffer()));
+  else if (!frame.fits())
+    GST_ELEMENT_ERROR(filter, STREAM, FORMAT,
+                      ("A buffer does not hold a frame of the negotiated format: %s", frame.misfit().c_str()),
+                      ("%" GST_PTR_FORMAT, frame.buffer()));
+  return frame.fits();
+}
+
+// made: the buffer of the new frame; `buffer` itself if frames are changed in place.
 // is_timed: as for Session::process(). processed: set to false if the frame passes unchanged, because the region is too
 // small or lies outside.
-GstFlowReturn process(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer,
+GstFlowReturn process(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer, GstBuffer *made,
                       FilterSettings settings, bool is_timed, bool *processed) {
   Status status = follow_context(filter, session, buffer);
   if (status.ok()) status = session.prepare(settings);
@@ -354,20 +375,12 @@ GstFlowReturn process(GstCudaVisionFilter *filter, Session &session, GstBuffer *
     filter->state->run.region_is_refused = false;
   }
   if (status.ok()) {
-    MappedFrame frame(buffer, session.info(), settings.display, session.context().get());
-    if (!frame.mapped() && context_of(buffer) != nullptr) {
-      GST_ELEMENT_ERROR(filter, RESOURCE, READ, ("The CUDA memory of a frame could not be mapped"),
-                        ("%" GST_PTR_FORMAT, buffer));
-      return GST_FLOW_ERROR;
-    }
-    if (!frame.fits()) {
-      GST_ELEMENT_ERROR(
-          filter, STREAM, FORMAT,
-          ("A buffer does not hold a frame of the negotiated format: %s", frame.misfit().c_str()),
-          ("%" GST_PTR_FORMAT, buffer));
-      return GST_FLOW_ERROR;
-    }
-    status = session.process(frame, buffer, settings, is_timed);
+    DeviceContext *context = session.context().get();
+    MappedFrame frame(buffer, session.info(), settings.display && made == buffer, context);
+    std::optional<MappedFrame> output;
+    if (made != buffer) output.emplace(made, session.output_info(), true, context);
+    if (!is_usable(filter, frame) || (output && !is_usable(filter, *output))) return GST_FLOW_ERROR;
+    status = session.process(frame, output ? &*output : nullptr, settings, is_timed);
   }
   if (status.ok()) return GST_FLOW_OK;
   if (status.code() == Status::Code::stopped) return GST_FLOW_FLUSHING;
@@ -401,7 +414,8 @@ void warn_of_frame(GstCudaVisionFilter *filter, const Session &session, GstBuffe
     GST_ELEMENT_WARNING(filter, STREAM, FORMAT, ("%s", warning_of_aspect(session.info()).c_str()), (nullptr));
 }
 
-GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer) {
+// made: as for process().
+GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer, GstBuffer *made) {
   FilterState &state = *filter->state;
   const FilterSettings &settings = state.common.take_settings();
   const GstCudaVisionFilterClass *klass = GST_CUDA_VISION_FILTER_GET_CLASS(filter);
@@ -410,7 +424,7 @@ GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffe
   if (klass->remembers && state.clock.next(GST_BUFFER_PTS(buffer), is_discont, reverse).tells_jump())
     session.drop_history();
   if (gst_buffer_get_size(buffer) == 0 && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP))
-    return GST_FLOW_OK;
+    return made == buffer ? GST_FLOW_OK : GST_BASE_TRANSFORM_FLOW_DROPPED;  // there is no new frame
   const bool is_skipped = state.run.frame_count++ % static_cast<guint64>(settings.every_nth) != 0;
   if (is_skipped && !klass->lets_nothing_pass) return GST_FLOW_OK;
 
@@ -419,7 +433,7 @@ GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffe
   if (!state.run.turning_tag) state.run.turning_tag = turning_tag_of(GST_BASE_TRANSFORM_SINK_PAD(filter));
   session.set_turned(!state.run.turning_tag->empty());
   bool processed = true;
-  const GstFlowReturn result = process(filter, session, buffer, settings, is_timed, &processed);
+  const GstFlowReturn result = process(filter, session, buffer, made, settings, is_timed, &processed);
   if (result != GST_FLOW_OK || !processed) return result;
   const GstClockTime time = gst_util_get_timestamp() - begin;
   // If the GPU still works on the frame, this is only the time to enqueue the work.
@@ -427,20 +441,25 @@ GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffe
     state.processing_time = time;
     if (state.latency.take(time, state.frame_duration)) post_latency(filter);
   }
-  warn_of_frame(filter, session, buffer);
+  warn_of_frame(filter, session, made);
   GST_LOG_OBJECT(filter, "frame at %" GST_TIME_FORMAT " in %s memory took %" G_GUINT64_FORMAT " us%s",
                  GST_TIME_ARGS(GST_BUFFER_PTS(buffer)), context_of(buffer) != nullptr ? "CUDA" : "system",
                  time / GST_USECOND, session.left_pending() ? " to enqueue" : "");
-  if (settings.post_messages) post_message(filter, session, buffer);
+  if (settings.post_messages) post_message(filter, session, made);
   return GST_FLOW_OK;
 }
 
-GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
+GstFlowReturn transform_frame(GstBaseTransform *transform, GstBuffer *buffer, GstBuffer *made) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   const std::shared_ptr<Session> session = session_of(filter);
   if (!session) return GST_FLOW_FLUSHING;  // the element has opened its pads and not started yet
   if (!session->knows_caps()) return GST_FLOW_NOT_NEGOTIATED;
-  return protect(transform, kWork, GST_FLOW_ERROR, [&] { return take_frame(filter, *session, buffer); });
+  return protect(transform, kWork, GST_FLOW_ERROR,
+                 [&] { return take_frame(filter, *session, buffer, made); });
+}
+
+GstFlowReturn transform_ip(GstBaseTransform *transform, GstBuffer *buffer) {
+  return transform_frame(transform, buffer, buffer);
 }
 
 // --- events ---
@@ -530,10 +549,23 @@ gboolean propose_allocation(GstBaseTransform *transform, GstQuery *decided, GstQ
   const gboolean answered = GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)
                                 ->propose_allocation(transform, decided, query);
   keep_honoured_metas(query);
+  // The frames end here, so no element behind has to know their strides.
+  if (makes_new_frames(GST_CUDA_VISION_FILTER(transform))) offer_honoured_metas(query);
   const std::shared_ptr<Session> session = session_of(GST_CUDA_VISION_FILTER(transform));
   if (!session || session->backend() == Backend::cpu) return answered;
   const auto offer = [&] { return offer_memory(query, session->context()); };
   return protect(transform, kWork, false, offer) || answered;
+}
+
+// Chooses the pool of new frames: downstream's, or one of the backend's memory.
+gboolean decide_allocation(GstBaseTransform *transform, GstQuery *query) {
+  const std::shared_ptr<Session> session = session_of(GST_CUDA_VISION_FILTER(transform));
+  if (!session) return FALSE;
+  if (session->backend() == Backend::cuda)
+    protect(transform, kWork, false, [&] { return offer_memory(query, session->context()); });
+  else
+    offer_system_pool(query, GST_VIDEO_INFO_SIZE(&session->output_info()));
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->decide_allocation(transform, query);
 }
 
 gboolean query(GstBaseTransform *transform, GstPadDirection direction, GstQuery *query) {
@@ -595,5 +627,15 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass *klass) {
 static void gst_cuda_vision_filter_init(GstCudaVisionFilter *filter) {
   filter->state = new FilterState(GST_ELEMENT(filter));
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(filter), TRUE);  // late frames are skipped
+  gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM(filter), TRUE);    // new frames keep the flag GAP
   work_in_push_mode_only(GST_BASE_TRANSFORM(filter));
+}
+
+void cudavision::make_new_frames(GstCudaVisionFilterClass *klass) {
+  klass->lets_nothing_pass = true;
+  GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
+  transform->transform = GST_DEBUG_FUNCPTR(transform_frame);
+  transform->transform_ip = nullptr;
+  transform->transform_meta = GST_DEBUG_FUNCPTR(copies_meta_to_new_frame);
+  transform->decide_allocation = GST_DEBUG_FUNCPTR(decide_allocation);
 }

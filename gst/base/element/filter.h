@@ -52,6 +52,11 @@ namespace cudavision {
 // For the class_init of an element: adds the pad templates. Takes the references to the caps.
 void add_pads(GstElementClass *klass, GstCaps *sink, GstCaps *source);
 
+// For the class_init of an element that makes a new frame of the same format out of each one, perhaps of another size:
+// its operations write Job::output. No frame passes unprocessed. Metas without a place in the picture are copied; the
+// operation carries results. The element adds transform_caps and fixate_caps for the sizes.
+void make_new_frames(GstCudaVisionFilterClass *klass);
+
 // For the instance init of an element: it then never works in pull mode. A thread that pulls does not hold the stream
 // lock, so stop() would run beside the work on a frame, and a frame that waits would wait forever.
 void work_in_push_mode_only(GstBaseTransform *element);

@@ -25,9 +25,10 @@ struct LearntState {
 struct OperationSetup {
   Execution execution;
   std::shared_ptr<DeviceContext> context;  // null on the CPU backend
-  const GstVideoInfo *info;  // of the frames; may change later (Job::info), but not in format and size
-  Size region;               // size of the region of interest
-  bool display;              // the property `display` when the operation is made
+  const GstVideoInfo *info;    // of the frames; may change later (Job::info), but not in format and size
+  const GstVideoInfo *output;  // of the new frames (make_new_frames()); null if frames are changed in place
+  Size region;                 // size of the region of interest
+  bool display;                // the property `display` when the operation is made
   std::unique_ptr<LearntState> *learnt;  // of the operation before, or null; may be taken
 };
 
@@ -48,6 +49,9 @@ struct Job {
   GstBuffer *buffer;  // accepts metas; its memory is not writable
   bool is_copy;       // the frame is an 8-bit copy of one in another format (repacked_format.h)
   bool is_turned;     // depends_on_shape(), and a tag says that the frame is to be turned when it is shown
+  // Of an element that makes new frames:
+  Frame output;         // the new frame, to be written whole; `buffer` is its buffer
+  GstBuffer *analysed;  // the buffer of `frame`, whose results are not copied
 };
 
 // The part of a frame that an operation reads, apart from drawing.

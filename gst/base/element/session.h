@@ -14,6 +14,7 @@
 #include "cuda/common/owned_memory.h"
 #include "cuda/common/staged_frame.h"
 #include "cuda/common/stop.h"
+#include "cuda/repack/repack.h"
 #include "gst/base/device/device_context.h"
 #include "gst/base/device/stream_wait.h"
 #include "gst/base/element/filter_properties.h"
@@ -43,18 +44,22 @@ class Session {
 
   // Called for new caps: allocates everything that frames of this format need. May be called again. What was learnt
   // from earlier frames is kept if format and size stay the same. in_cuda_memory: true if the caps ask for CUDA memory.
-  Status negotiate(const GstVideoInfo &info, bool in_cuda_memory, const FilterSettings &settings);
+  // output: the caps of new frames, in the same format; null if frames are changed in place.
+  Status negotiate(const GstVideoInfo &info, const GstVideoInfo *output, bool in_cuda_memory,
+                   const FilterSettings &settings);
   bool knows_caps() const { return info_.finfo != nullptr; }
   const GstVideoInfo &info() const { return info_; }
+  const GstVideoInfo &output_info() const { return *output_info_; }
   Size frame_size() const { return {GST_VIDEO_INFO_WIDTH(&info_), GST_VIDEO_INFO_HEIGHT(&info_)}; }
   // Allocates what the region of the next frame needs, if its size has changed. Call it before process(). Fails with
   // too_small if the region is too small or lies outside the frame.
   Status prepare(const FilterSettings &settings);
-  // Processes one frame of the negotiated format and attaches the results to `buffer`. The frame must be mapped with
-  // this session's context; for reading only, if settings.display is off. Returns when
+  // Processes one frame of the negotiated format and attaches the results to its buffer. The frame must be mapped with
+  // this session's context; for reading only, if settings.display is off. made: the new frame, whose buffer gets the
+  // results instead; null if frames are changed in place. Returns when
   // the frame is finished or, unless is_timed is set, when it can be passed on while the GPU still works on it
   // (FrameOrder). Fails with the code `stopped` if the work on the frame was given up.
-  Status process(MappedFrame &frame, GstBuffer *buffer, const FilterSettings &settings, bool is_timed);
+  Status process(MappedFrame &frame, MappedFrame *made, const FilterSettings &settings, bool is_timed);
   // Tells whether the next frames are to be turned when they are shown (shown_shape.h).
   void set_turned(bool is_turned) { is_turned_ = is_turned; }
   // Whether the system has refused some of the threads of the CPU backend.
@@ -76,9 +81,10 @@ class Session {
   bool keep_stage(const FilterSettings &settings);
   Status fit_stage(const FilterSettings &settings);
   Status make_stage(const FilterSettings &settings);
+  Status make_output();
   Status set_budget(const FilterSettings &settings);
-  Status work(MappedFrame &mapped, GstBuffer *buffer, const FilterSettings &settings, Job *job);
-  Status allocate_working_planes();
+  Status work(MappedFrame &mapped, MappedFrame *made, const FilterSettings &settings, Job *job);
+  Status begin_output(MappedFrame &made, const GrayRange &range, RepackedFrame *repacked, Frame *output);
   void drop_stage();
   // Destroys the stage. Keeps what its operation has learnt (Operation::take_learnt) for the next operation.
   void retire_stage(bool given_up);
@@ -96,19 +102,27 @@ class Session {
   GstVideoInfo info_{};              // the caps
   // The caps of the frames that operations see: of the 8-bit copy for a repacked format (repacked_format.h).
   GstVideoInfo working_info_;
+  std::optional<GstVideoInfo> output_info_;  // the caps of new frames
   bool in_cuda_memory_ = false;
   PixelLayout layout_;
   LumaRange luma_range_ = LumaRange::as_is;  // of these caps: `full` only if their luma is to be expanded
   bool left_pending_ = false, is_turned_ = false;
 
-  // Made for one size of the region. Destroyed before the context, with the context current.
-  struct Stage {
-    Region region;
-    Size size;                            // of the region
+  // For frames that operations do not see as they are.
+  struct FrameMemory {
     std::unique_ptr<StagedFrame> staged;  // for frames that do not lie in the backend's memory
     OwnedImage working[Planes::kMost];    // the memory of `copy`
     Planes copy;                          // of a frame of a repacked format
-    OwnedImage luma;                      // of the region, if the luma cannot be read in the frame
+  };
+  Status allocate(const GstVideoInfo &info, FrameMemory *memory);
+
+  // Made for one size of the region. Destroyed before the context, with the context current.
+  struct Stage {
+    Region region;
+    Size size;  // of the region
+    FrameMemory input, output;
+    OwnedImage everywhere;  // a mask of a whole new frame, if its format is repacked
+    OwnedImage luma;        // of the region, if the luma cannot be read in the frame
     std::unique_ptr<Operation> operation;
   };
   std::optional<Stage> stage_;

@@ -99,6 +99,34 @@ void keep_honoured_metas(GstQuery *allocation) {
   }
 }
 
+void offer_honoured_metas(GstQuery *allocation) {
+  for (const GType api : {GST_VIDEO_META_API_TYPE, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE})
+    if (!gst_query_find_allocation_meta(allocation, api, nullptr))
+      gst_query_add_allocation_meta(allocation, api, nullptr);
+}
+
+void offer_system_pool(GstQuery *query, gsize frame_size) {
+  GstBufferPool *pool = nullptr;
+  guint size = static_cast<guint>(frame_size), least = 0, most = 0;
+  const bool sized = gst_query_get_n_allocation_pools(query) > 0;  // downstream states its needs
+  if (sized) gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &least, &most);
+  size = std::max(size, static_cast<guint>(frame_size));  // a tee may state none
+  if (pool == nullptr) pool = gst_video_buffer_pool_new();
+  if (sized)
+    gst_query_set_nth_allocation_pool(query, 0, pool, size, least, most);
+  else
+    gst_query_add_allocation_pool(query, pool, size, least, most);
+  gst_object_unref(pool);
+}
+
+gboolean copies_meta_to_new_frame(GstBaseTransform *, GstBuffer *, GstMeta *meta, GstBuffer *) {
+  const gchar *const *tag = gst_meta_api_type_get_tags(meta->info->api);
+  for (; tag != nullptr && *tag != nullptr; ++tag)
+    if (!g_str_equal(*tag, GST_META_TAG_VIDEO_STR)) return FALSE;
+  const gchar *name = g_type_name(meta->info->api);
+  return !g_str_has_prefix(name, "GstAnalytics") && !g_str_equal(name, "GstTensorMetaAPI");
+}
+
 MappedFrame::~MappedFrame() {
   if (mapped_) gst_video_frame_unmap(&frame_);
 }

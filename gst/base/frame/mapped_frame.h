@@ -2,6 +2,7 @@
 // A buffer mapped as a video frame, in the memory that suits its backend best.
 #pragma once
 
+#include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
 #include <string>
@@ -16,6 +17,13 @@ namespace cudavision {
 // them: crops (which are honoured where they come nevertheless), affine transformations, overlays that are to be
 // blended later, textures, and all that are unknown.
 void keep_honoured_metas(GstQuery *allocation);
+// Adds the metas that elements honour in frames.
+void offer_honoured_metas(GstQuery *allocation);
+// Adds a pool of system memory to an allocation query that names none.
+void offer_system_pool(GstQuery *allocation, gsize frame_size);
+// A GstBaseTransformClass::transform_meta. Whether a new frame may have a copy of the meta: not if its tags tie it to
+// memory, places or colours, or if it is one of GstAnalytics.
+gboolean copies_meta_to_new_frame(GstBaseTransform *, GstBuffer *, GstMeta *meta, GstBuffer *);
 
 // Unmaps the frame in its destructor (RAII). The buffer stays writable meanwhile, so that metas can be added.
 class MappedFrame {
@@ -34,6 +42,7 @@ class MappedFrame {
   bool fits() const { return fits_; }
   // For the user: why the frame does not fit, with sizes and strides, and what to do about it.
   std::string misfit() const;
+  GstBuffer *buffer() const { return buffer_; }
   const Planes &planes() const { return planes_; }
   bool on_device() const { return on_device_; }
   // Orders the work on the frame among streams: call begin() before the work, and leave_pending() or finish() after it.

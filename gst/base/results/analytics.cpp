@@ -105,7 +105,40 @@ Status attach_tracking(GstBuffer *buffer, guint detection, guint64 track, GstClo
     return invalid_argument("a track could not be attached");
   return {};
 }
+
+namespace {
+
+struct KeptDetection {
+  Detection detection;
+  std::optional<guint64> track;
+};
+
+std::vector<KeptDetection> kept_of(GstBuffer *buffer) {
+  std::vector<KeptDetection> kept;
+  for (const Detection &detection : detections_of(buffer, StopFlag()))
+    kept.push_back({detection, track_of_detection(buffer, detection.id)});
+  return kept;
+}
+
+// Attaches the detections and their tracks to a buffer that has no detection.
+void attach_kept(GstBuffer *buffer, const std::vector<KeptDetection> &kept) {
+  (void)attach_detections(buffer, static_cast<int>(kept.size()),
+                          [&](int i) { return kept[static_cast<std::size_t>(i)].detection; });
+  std::size_t next = 0;
+  for (const Detection &detection : detections_of(buffer, StopFlag()))
+    if (const auto track = next < kept.size() ? kept[next++].track : std::nullopt; track)
+      (void)attach_tracking(buffer, detection.id, *track, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE);
+}
+
+}  // namespace
+
+void carry_detections(GstBuffer *from, GstBuffer *to, const std::function<bool(Detection *)> &map) {
+  std::vector<KeptDetection> kept = kept_of(from);
+  std::erase_if(kept, [&](KeptDetection &own) { return !map(&own.detection); });
+  attach_kept(to, kept);
+}
 #else
+void carry_detections(GstBuffer *, GstBuffer *, const std::function<bool(Detection *)> &) {}
 Status attach_detections(GstBuffer *, int, const std::function<Detection(int)> &) { return {}; }
 std::optional<guint64> track_of_detection(GstBuffer *, guint) { return {}; }
 Status attach_tracking(GstBuffer *, guint, guint64, GstClockTime, GstClockTime) { return {}; }
@@ -236,20 +269,9 @@ void drop_segmentations(GstBuffer *buffer) {
   if (relations == nullptr || !gst_analytics_relation_meta_iterate(
                                   relations, &state, gst_analytics_segmentation_mtd_get_mtd_type(), &found))
     return;
-  struct Kept {
-    Detection detection;
-    std::optional<guint64> track;
-  };
-  std::vector<Kept> kept;
-  for (const Detection &detection : detections_of(buffer, StopFlag()))
-    kept.push_back({detection, track_of_detection(buffer, detection.id)});
+  const std::vector<KeptDetection> kept = kept_of(buffer);
   gst_buffer_remove_meta(buffer, gst_buffer_get_meta(buffer, GST_ANALYTICS_RELATION_META_API_TYPE));
-  (void)attach_detections(buffer, static_cast<int>(kept.size()),
-                          [&](int i) { return kept[static_cast<std::size_t>(i)].detection; });
-  std::size_t next = 0;
-  for (const Detection &detection : detections_of(buffer, StopFlag()))
-    if (const auto track = next < kept.size() ? kept[next++].track : std::nullopt; track)
-      (void)attach_tracking(buffer, detection.id, *track, GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE);
+  attach_kept(buffer, kept);
 }
 #else
 Status attach_gst_tensor(GstBuffer *, const GstCudaVisionTensorMeta *) { return {}; }

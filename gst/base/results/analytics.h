@@ -30,6 +30,9 @@ Status attach_detections(GstBuffer *buffer, int count, const std::function<Detec
 std::vector<Detection> detections_of(GstBuffer *buffer, const StopFlag &stop);
 // The id of a track that a detection of the buffer is related to.
 std::optional<guint64> track_of_detection(GstBuffer *buffer, guint detection);
+// Attaches those detections of `from` for which map() returns true, as map() has changed them, and their tracks to
+// `to`.
+void carry_detections(GstBuffer *from, GstBuffer *to, const std::function<bool(Detection *)> &map);
 // Relates a detection of the buffer to a track. The times are those of the track's first and last frame.
 Status attach_tracking(GstBuffer *buffer, guint detection, guint64 track, GstClockTime first,
                        GstClockTime last);

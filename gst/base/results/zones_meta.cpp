@@ -21,14 +21,7 @@ const GValue *list_in(const GstStructure &structure, const char *list) {
 gboolean transform(GstBuffer *to, GstCustomMeta *meta, GstBuffer *, GQuark type, gpointer data, gpointer) {
   const bool is_part = GST_META_TRANSFORM_IS_COPY(type) && static_cast<GstMetaTransformCopy *>(data)->region;
   if (is_part || !(GST_META_TRANSFORM_IS_COPY(type) || GST_VIDEO_META_TRANSFORM_IS_SCALE(type))) return FALSE;
-  GstStructure *structure = attach_zones(to);
-  if (structure == nullptr) return FALSE;
-  const GstStructure *own = gst_custom_meta_get_structure(meta);
-  for (gint i = 0; i < gst_structure_n_fields(own); ++i) {
-    const gchar *field = gst_structure_nth_field_name(own, static_cast<guint>(i));
-    gst_structure_set_value(structure, field, gst_structure_get_value(own, field));
-  }
-  return TRUE;
+  return attach_zones(to, gst_custom_meta_get_structure(meta)) != nullptr;
 }
 
 }  // namespace
@@ -39,9 +32,14 @@ void register_zones_meta() {
   register_custom_meta(kName, tags, transform);
 }
 
-GstStructure *attach_zones(GstBuffer *buffer) {
+GstStructure *attach_zones(GstBuffer *buffer, const GstStructure *copied) {
   GstCustomMeta *meta = gst_buffer_add_custom_meta(buffer, kName);
-  return meta != nullptr ? gst_custom_meta_get_structure(meta) : nullptr;
+  GstStructure *structure = meta != nullptr ? gst_custom_meta_get_structure(meta) : nullptr;
+  for (gint i = 0; structure != nullptr && copied != nullptr && i < gst_structure_n_fields(copied); ++i) {
+    const gchar *field = gst_structure_nth_field_name(copied, static_cast<guint>(i));
+    gst_structure_set_value(structure, field, gst_structure_get_value(copied, field));
+  }
+  return structure;
 }
 
 void for_each_zones(GstBuffer *buffer, const std::function<void(const GstStructure &)> &visit) {

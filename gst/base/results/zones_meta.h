@@ -14,8 +14,8 @@ namespace cudavision {
 
 // Call it before the functions below, any number of times.
 void register_zones_meta();
-// Attaches a meta whose structure is empty. Null if there is no memory.
-GstStructure *attach_zones(GstBuffer *buffer);
+// Attaches a meta whose structure has the fields of `copied`, or none. Null if there is no memory.
+GstStructure *attach_zones(GstBuffer *buffer, const GstStructure *copied = nullptr);
 // Calls visit for the structure of each meta of the buffer.
 void for_each_zones(GstBuffer *buffer, const std::function<void(const GstStructure &)> &visit);
 
