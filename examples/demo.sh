@@ -72,6 +72,7 @@ show flow-wheel cudaopticalflow preset=medium post-messages=true
 show flow-arrows cudaopticalflow preset=fast display-mode=arrows post-messages=true
 show keypoints cudasigma2kp orientation=true window=7 cell=8 tau=3.9 min-distance=8 color=lime post-messages=true
 show orientations cudahog post-messages=true
+show from-above cudarectify view=plane corners="0.3,0.25 0.8,0.25 1.2,0.8 -0.1,0.8" post-messages=true
 # without cudacameracheck: nothing is wrong with this camera
 show motion cudabgsub ! cudavisiontrack type=motion ! cudavisionoverlay post-messages=true
 # People are searched where something moves: faster, and with fewer wrong boxes.

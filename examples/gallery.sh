@@ -146,6 +146,69 @@ checked shifted videocrop left=24 top=10 ! videobox right=-24 bottom=-10
 joined 400 "$work/blurred.060.png" "$work/shifted.060.png"
 keep cudacameracheck 75
 
+# bent COUNT WIDTH HEIGHT FOCAL: bent.png, what a fisheye sees of wall0.rgb ahead (1), or in a room of four such walls (4).
+bent() {
+  python3 - "$work" "$@" <<'END'
+import sys
+import numpy
+work, count, width, height, focal = sys.argv[1], *map(int, sys.argv[2:])
+walls = [numpy.fromfile(f"{work}/wall{i}.rgb", numpy.uint8).reshape(768, 1024, 3) for i in range(count)]
+row, column = numpy.mgrid[: 2 * height, : 2 * width] / 2 + 0.25  # four samples for a pixel
+angle, turn = numpy.hypot(column - width / 2, row - height / 2) / focal, numpy.arctan2(row - height / 2, column - width / 2)
+x, y, z = numpy.sin(angle) * numpy.cos(turn), numpy.sin(angle) * numpy.sin(turn), numpy.cos(angle)
+image = numpy.zeros((*row.shape, 3))
+places = [(z > 0, x / z / 2 + 0.5, y / z / 1.5 + 0.5)]  # where a picture is seen, and its column and row from 0 to 1
+if count == 4:  # The camera is under the ceiling and looks down. The walls stand ahead, to the right, behind and to the left.
+    image[z > 0] = 110 + 40 * ((numpy.floor(3 * x / z) + numpy.floor(3 * y / z)) % 2)[..., None][z > 0]  # the floor
+    places = [((z > 0) & (ahead > z) & (ahead >= abs(across)), across / ahead / 2 + 0.5, z / ahead)
+              for ahead, across in ((-y, x), (x, y), (y, -x), (-x, -y))]
+for wall, (seen, across, down) in zip(walls, places):
+    image[seen] = wall[(down[seen] * 768).astype(int).clip(0, 767), (across[seen] * 1024).astype(int).clip(0, 1023)]
+image.reshape(height, 2, width, 2, 3).mean(axis=(1, 3)).round().astype(numpy.uint8).tofile(f"{work}/bent.rgb")
+END
+  gst-launch-1.0 -q filesrc location="$work/bent.rgb" blocksize=$(($2 * $3 * 3)) ! rawvideoparse format=rgb width="$2" \
+    height="$3" ! "${write_png[@]}" location="$work/bent.png"
+  cat >"$work/bent.yml" <<END
+camera_matrix: [$4, 0, $((($2 - 1) / 2)).5, 0, $4, $((($3 - 1) / 2)).5, 0, 0, 1]
+distortion_model: fisheye
+distortion_coefficients: [0, 0, 0, 0]
+END
+}
+dd if="$work/street.i420" bs=$((768 * 576 * 3 / 2)) skip=60 count=1 status=none >"$work/street.060.i420"
+street_60=(filesrc location="$work/street.060.i420" blocksize=$((768 * 576 * 3 / 2)) ! rawvideoparse format=i420 width=768
+  height=576 framerate=10/1 ! videoconvert)
+# shellcheck disable=SC2054  # the commas are those of caps
+to_wall=(videoscale method=lanczos add-borders=false ! videoconvert ! video/x-raw,format=RGB,width=1024,height=768 ! filesink)
+gst-launch-1.0 -q "${street_60[@]}" ! "${to_wall[@]}" location="$work/wall0.rgb"
+for number in 1 2 3; do
+  files=(. building.jpg home.jpg graf1.png)
+  gst-launch-1.0 -q filesrc location="$data/${files[number]}" ! decodebin ! "${to_wall[@]}" location="$work/wall$number.rgb"
+done
+
+bent 1 768 576 536
+gst-launch-1.0 -q filesrc location="$work/bent.png" ! pngdec ! videoconvert ! video/x-raw,format=RGB ! \
+  cudarectify calibration-location="$work/bent.yml" ! "${write_png[@]}" location="$work/straight.png"
+joined 576 "$work/bent.png" "$work/straight.png"
+keep cudarectify 75
+
+bent 4 640 640 204
+for turn in 0 90 180 270; do
+  gst-launch-1.0 -q filesrc location="$work/bent.png" ! pngdec ! videoconvert ! video/x-raw,format=RGB ! \
+    cudarectify calibration-location="$work/bent.yml" view=perspective tilt=-50 roll="$turn" ! \
+    video/x-raw,width=320,height=320 ! "${write_png[@]}" location="$work/view$turn.png"
+done
+gst-launch-1.0 -q compositor name=c sink_1::xpos=640 sink_2::xpos=960 sink_3::xpos=640 sink_3::ypos=320 sink_4::xpos=960 \
+  sink_4::ypos=320 ! "${write_png[@]}" location="$work/picture.png" \
+  filesrc location="$work/bent.png" ! pngdec ! c.sink_0 filesrc location="$work/view0.png" ! pngdec ! c.sink_1 \
+  filesrc location="$work/view90.png" ! pngdec ! c.sink_2 filesrc location="$work/view180.png" ! pngdec ! c.sink_3 \
+  filesrc location="$work/view270.png" ! pngdec ! c.sink_4
+keep cudarectify_fisheye 75
+
+gst-launch-1.0 -q compositor name=c sink_1::xpos=768 ! "${write_png[@]}" location="$work/picture.png" \
+  "${street_60[@]}" ! tee name=t ! queue ! c.sink_0 t. ! queue ! cudarectify view=plane \
+  corners="0.184,0.236 0.869,0.206 1.541,0.788 -0.338,0.87" ! video/x-raw,width=384,height=576 ! c.sink_1
+keep cudarectify_plane 75
+
 cat >"$work/zones.json" <<'END'
 {"units": "fraction",
   "lines": [{"name": "path", "from": [0.66, 0.34], "to": [0.66, 0.6]}],

@@ -47,6 +47,7 @@ const Work kWorks[] = {
     {"people", {"cudahog model=people"}},
     {"bgsub", {"cudabgsub"}},
     {"cameracheck", {"cudacameracheck"}},
+    {"rectify", {"cudarectify view=plane corners=\"0.4,0.3 0.6,0.3 0.9,1 0.1,1\""}},
     {"chain", {"cudacanny", "cudahistogram", "cudasigma2kp", "cudahough"}},
 };
 

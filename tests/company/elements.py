@@ -15,6 +15,7 @@ CHAINS = {
     "cudainpaint": "cudainpaint mode=temporal remove-type=person search-radius=8 patch-size=5 attach-mask=true",
     "cudalocalhist": "cudalocalhist reduce=entropy",
     "cudaopticalflow": "cudaopticalflow preset=fast",
+    "cudarectify": 'cudarectify view=plane corners="0.2,0.1 0.9,0 1,1 0,0.8"',  # without properties it changes nothing
     "cudavisionjson": "cudahough threshold=40 display=false ! cudavisionjson tensor-data=full location={lines}",
     "cudavisionoverlay": "cudacanny display=false ! cudahough threshold=40 display=false ! cudavisionoverlay",
     "cudavisionredact": f"{use_of('cudavisionredact')} hold=0",  # otherwise it goes on hiding after a flush
@@ -22,6 +23,8 @@ CHAINS = {
 }
 # The elements that remember earlier frames.
 WITH_MEMORY = ("cudabgsub", "cudacameracheck", "cudainpaint", "cudaopticalflow", "cudavisionredact", "cudavisiontrack", "cudavisionzones")
+# It makes every frame anew as a whole: display and every-nth have no effect.
+MAKES_FRAMES = ("cudarectify",)
 VARIANTS = {"drawn": "", "metas alone": "display=false", "every second": "every-nth=2 qos=false"}
 
 
@@ -48,6 +51,8 @@ class Element:
 def variants(name):
     """The element by itself, without drawing, and on every second frame, where it has such properties."""
     found = [Element(name, "drawn")]
+    if name in MAKES_FRAMES:
+        return found
     if has(name, "display"):
         found.append(Element(name, "metas alone"))
     if has(name, "every-nth") and name not in WITH_MEMORY:

@@ -14,7 +14,7 @@ FRAMES = 6  # of each video
 VIDEO, PICTURE = (".avi", ".mkv", ".mov", ".mp4", ".webm"), (".jpeg", ".jpg", ".png")
 # The folder of OpenCV's videos: the tests' source of videos, and the installed folder that pages may name.
 DATA = pathlib.Path(os.environ.get("CUDAVISION_TEST_DATA", "/usr/share/doc/opencv-doc/examples/data"))
-READ_FILE = re.compile(r"(?:filesrc\s+location|mask-location)=[\"']?([\w.+-]+)")
+READ_FILE = re.compile(r"(?:filesrc\s+location|mask-location|calibration-location)=[\"']?([\w.+-]+)")
 
 
 def require(path, package):
@@ -51,7 +51,7 @@ class StandIns:
                             "PYTHONPATH": f"{os.environ.get('PYTHONPATH', '')}:{ROOT / 'examples' / 'first_steps'}"}
 
     def _make_media(self):
-        """The first frames of vtest.avi, one picture, and a mask with a bright rectangle.
+        """The first frames of vtest.avi, one picture, a mask with a bright rectangle, and a calibration.
 
         The AVI file holds the frames as vtest.avi does, so that commands print what they print for the whole video. No
         MP4 file can hold them: its frames are JPEG pictures."""
@@ -66,6 +66,10 @@ class StandIns:
         launch(f"{picture} pattern=black ! video/x-raw,width=20,height=20,format=RGB ! {rectangle} ! pngenc ! "
                f"filesink location={self.media / 'mask.png'}")
 
+        # A lens that bends the picture a little, for frames of every size.
+        (self.media / "camera.yml").write_text("camera_matrix: [300, 0, 160, 0, 300, 120, 0, 0, 1]\n"
+                                               "distortion_coefficients: [-0.05, 0, 0, 0]\n", encoding="utf-8")
+
     def folder_for(self, text, path):
         """Prepares the folder in which a text runs, with links to the repository's folders and every file that the text
         reads."""
@@ -74,7 +78,7 @@ class StandIns:
         for name in {"in.mp4", "vtest.avi", *READ_FILE.findall(text)}:
             suffix = pathlib.Path(name).suffix.lower()
             video = "video.mp4" if "qtdemux" in text and suffix != ".avi" else "video.avi"
-            kind = video if suffix in VIDEO else "picture.jpg"
+            kind = video if suffix in VIDEO else "camera.yml" if suffix == ".yml" else "picture.jpg"
             files[name] = self.media / ("mask.png" if "mask" in name else kind)
         for name, target in files.items():
             if not (path / name).exists():  # a command before this one may have written it

@@ -12,6 +12,7 @@ RUN, PARSED, ELSEWHERE = "run", "parsed", "run by another test"
 # The first rule whose pattern a statement contains decides. Rules name the test that runs the statement elsewhere.
 RULES = [
     (r"\bcudavision-record\b", ELSEWHERE, "tests/examples/record_test.py"),
+    (r"\bcudavision-calibrate\b", ELSEWHERE, "tests/examples/calibrate_test.py"),
     (r"\bcudavision-heatmap\b", ELSEWHERE, "tests/examples/heatmap_test.py"),
     (r"\b(sudo|apt-get|apt|debootstrap|dpkg-buildpackage|dpkg)\b", ELSEWHERE, "tests/release.sh"),
     (r"\b(podman|docker|buildah|kubectl|helm)\b", PARSED, "needs a container engine or a cluster"),

@@ -117,6 +117,24 @@ TEST_F(CudaMemoryPending, frame_without_a_stream_and_frame_that_is_shared_are_wa
   }
 }
 
+// The frame of a new one is read, so a tee shares the buffer and not only its memory.
+TEST_F(CudaMemoryPending, frame_in_a_shared_buffer_is_waited_for) {
+  CUDAVISION_NEEDS_EMULATION();
+  for (const bool shared : {false, true}) {
+    CudaHarness harness("cudarectify view=plane homography=\"2 0 0 0 2 0 0 0 1\"");
+    const VideoFrame frame("NV12", {64, 48});
+    harness.negotiate_cuda(frame);
+    const auto pool = pool_after_start(&harness, frame, true);
+    Owned<GstBuffer> in = acquire(pool.get(), frame);
+    GstBuffer *held = shared ? gst_buffer_ref(in.get()) : nullptr;
+    const std::uint64_t before = waits();
+    const Owned<GstBuffer> out = harness.exchange(std::move(in));
+    ASSERT_NE(out, nullptr);
+    EXPECT_EQ(waits() - before, shared || !kFramesCarryStreams ? 1u : 0u) << shared;
+    if (held != nullptr) gst_buffer_unref(held);
+  }
+}
+
 TEST_F(CudaMemoryPending, what_the_host_reads_is_waited_for_once) {
   CUDAVISION_NEEDS_EMULATION();
   for (const char *description :

@@ -87,7 +87,8 @@ TEST_F(FilterFutile, one_warning_says_that_nothing_can_be_found) {
 
 TEST_F(FilterFutile, defaults_find_something) {
   for (const std::string &element :
-       every_element({.property = "backend", .own = {"cudahog", "cudahog model=people"}})) {
+       every_element({.property = "backend",
+       .own = {"cudahog", "cudahog model=people", "cudarectify view=plane corners=\"0,0 1,0 1,1 0,1\""}})) {
     Harness made(element);
     EXPECT_EQ(warnings_of(&made, {72, 136}), "") << element;
   }

@@ -153,6 +153,8 @@ TEST_F(FilterLimits, flush_gives_up_the_frame_and_the_next_one_is_right) {
 TEST_F(FilterLimits, region_that_slides_over_the_edge_warns_once_and_comes_back) {
   for (const std::string &description : tested_elements()) {
     SCOPED_TRACE(description);
+    if (description.starts_with("cudarectify"))
+      continue;  // works on whole frames, and has said so at the start
     Harness harness(description + " roi-width=30 roi-height=30");
     const VideoFrame frame("NV12", {64, 48});
     const std::vector<std::uint8_t> before = harness.work(frame);

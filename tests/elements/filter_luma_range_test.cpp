@@ -62,6 +62,7 @@ std::vector<std::string> elements() {
                "cudahough threshold=30 input=edges", "cudaopticalflow window-size=7 levels=1 iterations=3",
                "cudabgsub open=0 close=0"},
        .left_out = {{"cudainpaint", "its result is the picture, not a value of its luma"},
+                    {"cudarectify", "its result is the picture, not a value of its luma"},
                     {"cudavisionoverlay", "reads no pixels"},
                     {"cudavisionredact", "its result is the picture, not a value of its luma"}}});
 }

@@ -36,6 +36,7 @@ echo "== pictures"
 elements=(identity cudacanny "cudacanny output=overlay" cudahistogram "cudahistogram mode=channels" cudalocalhist
   "cudalocalhist reduce=entropy" cudahough "cudahough mode=segments" cudaopticalflow "cudaopticalflow display-mode=arrows"
   cudasigma2kp cudahog "cudahog model-location=$root/people.yml"
+  "cudarectify view=plane corners=0.3,0.2,0.7,0.2,0.9,0.9,0.1,0.9"
   "cudainpaint region-x=60 region-y=60 region-width=40 region-height=40 patch-size=5 search-radius=40 max-patches=200")
 for size in 320x240 1920x1080 3840x2160; do
   for element in "${elements[@]}"; do

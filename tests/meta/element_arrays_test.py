@@ -23,7 +23,9 @@ MORE = {
     "cudasigma2kp": ["orientation=true"],
     "cudavisionredact": ["drop-pictures=false"],
 }
-ELEMENTS = [f"{use_of(name)} {more} display=false backend=cpu" for name in names() if has(name, "display") for more in MORE.get(name, [""])]
+NEW_FRAMES = "cudarectify"  # do not carry tensors
+ELEMENTS = [f"{use_of(name)} {more} display=false backend=cpu" for name in names() if has(name, "display") and name != NEW_FRAMES
+            for more in MORE.get(name, [""])]
 TENSORS = {"foreground-mask", "edges", "histogram", "hog", "optical-flow", "optical-flow-valid", "removal-mask", "local-histogram",
            "local-histogram-argmax", "local-histogram-share", "local-histogram-entropy", "local-histogram-distance"}
 

@@ -58,6 +58,7 @@ said=$(cudavision-publish mqtt://127.0.0.1/topic 2>&1 </dev/null) || true
 [[ -z $said || $said == *"needs the package python3-paho-mqtt"* ]] || { echo "cudavision-publish: $said" >&2; exit 1; }
 cudavision-publish http://127.0.0.1/ </dev/null
 cudavision-record --help >/dev/null
+said=$(cudavision-calibrate --help 2>&1) || [[ $said == *python3-opencv* ]] || { echo "cudavision-calibrate: $said" >&2; exit 1; }
 said=$(cudavision-heatmap --help 2>&1) || [[ $said == *matplotlib* ]] || { echo "cudavision-heatmap: $said" >&2; exit 1; }
 /usr/libexec/gst-cudavision/train_hog --people people.xml | grep '3780 weights' >/dev/null
 echo "the installed packages work"
