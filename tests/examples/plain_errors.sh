@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Runs each Python program of the examples as a newcomer may run it: without arguments, with a file where a source is
 # expected, with files that are missing or no videos, and with misspelt elements. It says in one line what is wrong, and
-# fails. Without arguments it may print its usage. The programs of heatmap, live, publish and record have
-# their own tests.
+# fails. Without arguments it may print its usage. The programs of calibrate, heatmap, live, publish and
+# record have their own tests.
 #
 #   plain_errors.sh PYTHON FOLDER_OF_EXAMPLES PLUGIN_FOLDER     PYTHON: `missing` skips
 set -euo pipefail
@@ -29,7 +29,7 @@ refuses() {
   failed=1
 }
 
-mapfile -t programs < <(cd "$examples" && grep -l '^#!' ./*.py ./*/*.py | sed 's|^\./||' | grep -vE '^(heatmap|live|publish|record)/')
+mapfile -t programs < <(cd "$examples" && grep -l '^#!' ./*.py ./*/*.py | sed 's|^\./||' | grep -vE '^(calibrate|heatmap|live|publish|record)/')
 ((${#programs[@]} >= 16))
 for program in "${programs[@]}"; do
   # A program that plays something by itself needs no arguments.
