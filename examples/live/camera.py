@@ -9,16 +9,20 @@ import threading
 import time
 
 import elements
+import gi
 from chain import SLOW, Chain
 from elements import Refused
 from gi.repository import Gst
 from pipelines import Attempts
-from sources import Player
+from sources import PATIENCE, Player
+
+gi.require_version("GstVideo", "1.0")
+from gi.repository import GstVideo  # noqa: E402
 
 STALLED = 20  # seconds without a frame after which a source is given up
 TILE, WHOLE = 640, 1920  # pixels: the greatest width of pictures on a page with all cameras, and with one
 LEFT, RIGHT = "left", "right"
-MOST_POINTS, MOST_NAME = 64, 64
+MOST_POINTS, MOST_NAME, MOST_METRES = 64, 64, 10000
 TRACKER, COUNTER = "cudavisiontrack", "cudavisionzones"
 
 
@@ -88,9 +92,8 @@ class Camera:
     def set_steps(self, side, described):
         """Replaces the steps of a side. If the new ones do not start, the error stays until they are changed."""
         steps = elements.steps_of(self.catalogue, self.folders, described)
-        for step in steps:
-            if step.factory == COUNTER and (self.zones["lines"] or self.zones["zones"]):
-                step.values.setdefault("zones", text_of(self.zones))
+        for number, text in self.renewed(steps):
+            steps[number].values["zones"] = text
         elements.check_length(step.values for step in steps)
         if side == LEFT:
             self.troubles.clear()
@@ -127,6 +130,8 @@ class Camera:
         if not chain.error and all(step.properties[name].live for name in values):
             elements.check_length({**its.values, **values} if its is step else its.values for its in chain.steps)
             chain.set(number, values)
+            for counting, text in self.renewed(chain.steps):
+                self.set(side, counting, {"zones": text})
             self.again()
             return
         before = [{"element": step.factory, "properties": step.confirmed()} for step in chain.steps]
@@ -275,6 +280,13 @@ class Camera:
         if changed:
             self.again()
 
+    def still(self):
+        """The newest frame of the source as a JPEG picture, or None."""
+        held = list(self.held)
+        made = GstVideo.video_convert_sample(held[-1], Gst.Caps.from_string("image/jpeg"), PATIENCE) if held else None
+        buffer = made.get_buffer() if made else None
+        return buffer.extract_dup(0, buffer.get_size()) if buffer else None
+
     def duration_of_frame(self):
         return 1 / self.rate if self.rate > 0 else 1 / 25
 
@@ -307,16 +319,43 @@ class Camera:
     def set_zones(self, zones):
         """Gives lines and zones to the steps that count with them. A tracker without such a step gets one."""
         zones = checked_zones(zones)
-        for chain in list(self.chains.values()):
-            counting = [number for number, step in enumerate(chain.steps) if step.factory == COUNTER]
-            for number in counting:
-                self.set(chain.side, number, {"zones": text_of(zones)})
-            tracking = [number for number, step in enumerate(chain.steps) if step.factory == TRACKER]
-            if tracking and not counting and len(chain.steps) < elements.MOST_STEPS:
-                described = self.described(chain.side)
-                described.insert(tracking[-1] + 1, {"element": COUNTER, "properties": {"zones": text_of(zones)}})
+        for chain in list(self.chains.values()) if has_rules(zones) or has_rules(self.zones) else ():
+            names = [step.factory for step in chain.steps]
+            for number, step in enumerate(chain.steps):
+                text = text_of(self.plan(zones, chain.steps, number))
+                if step.factory == COUNTER and step.values.get("zones") != text:
+                    self.set(chain.side, number, {"zones": text})
+            if TRACKER in names and COUNTER not in names and len(names) < elements.MOST_STEPS:
+                described, number = self.described(chain.side), place_of_counter(chain.steps)
+                text = text_of(self.plan(zones, chain.steps, number))
+                described.insert(number, {"element": COUNTER, "properties": {"zones": text}})
                 self.set_steps(chain.side, described)
         self.zones = zones  # last: a step can have refused them
+
+    def renewed(self, steps):
+        """The numbers of steps that count with what is drawn, and its text, if that is new there: the metres depend on the
+        steps before. Steps with a text of their own keep it."""
+        rules = text_of(rules_of(self.zones)).removesuffix("}")
+        texts = {number: text_of(self.plan(self.zones, steps, number)) for number, step in enumerate(steps)
+                 if step.factory == COUNTER and has_rules(self.zones) and step.values.get("zones", rules).startswith(rules)}
+        return [(number, text) for number, text in texts.items() if steps[number].values.get("zones") != text]
+
+    def plan(self, zones, steps, number):
+        """What is drawn as the file of cudavisionzones, for the step of this number: with `metres`, if they are known there."""
+        corners = zones.get("corners", {"metres": [0, 0]})
+        width, height = corners["metres"]
+        picture = self.corners_at(steps[:number], corners["points"]) if width and height else None
+        metres = {"metres": {"picture": picture, "ground": rectangle(width, height)}} if picture else {}
+        return rules_of(zones) | metres
+
+    def corners_at(self, before, drawn):
+        """The four corners, which are drawn in the camera's picture, behind these steps; None if they are not known there."""
+        views = [step.values for step in before if step.factory == elements.VIEW]
+        if not views:
+            return drawn
+        if len(views) > 1 or views[0].get("view") != "plane" or not views[0].get("corners") or not all(self.size):
+            return None
+        return rectangle(*((views[0].get(name) or length) - 1 for name, length in zip(("width", "height"), self.size)))
 
     def described(self, side):
         return [{"element": step.factory, "properties": dict(step.values)} for step in self.chains[side].steps]
@@ -324,7 +363,10 @@ class Camera:
     def state_of(self, chain):
         steps = [{"element": step.factory, "properties": step.values, "values": chain.values(n), "notes": step.notes}
                  for n, step in enumerate(chain.steps)]
-        return {"steps": steps, "waits": self.waits(chain), "notes": chain.notes, "error": chain.error, "errorStep": chain.error_step,
+        place = place_of_counter(chain.steps)
+        behind = any(step.factory == elements.VIEW for step in chain.steps[:place])
+        return {"size": chain.size, "zones": self.plan(self.zones, chain.steps, place), "zonesBehindView": behind,
+                "steps": steps, "waits": self.waits(chain), "notes": chain.notes, "error": chain.error, "errorStep": chain.error_step,
                 "launch": elements.launch_line(self.source, chain.steps, ""),
                 "python": elements.program(self.source, chain.steps)}
 
@@ -346,16 +388,38 @@ def text_of(zones):
     return json.dumps(zones, separators=(",", ":"))
 
 
+def rules_of(zones):
+    return {name: zones[name] for name in ("units", "lines", "zones")}
+
+
+def has_rules(zones):
+    return bool(zones["lines"] or zones["zones"])
+
+
+def rectangle(right, lower):
+    return [[0, 0], [right, 0], [right, lower], [0, lower]]
+
+
+def place_of_counter(steps):
+    """The number of the step that counts with what is drawn, or where it would be."""
+    names = [step.factory for step in steps]
+    if COUNTER in names:
+        return names.index(COUNTER)
+    return len(names) - names[::-1].index(TRACKER) if TRACKER in names else len(names)
+
+
 def time_between(first, second):
     return (second.get_buffer().pts - first.get_buffer().pts) / Gst.SECOND
 
 
 def checked_zones(zones):
-    """Checks lines and zones of a page, and returns them, without other members, as cudavisionzones' file has them."""
+    """Checks lines, zones and the four corners of a page, and returns them, without other members. Lines and zones are as
+    cudavisionzones' file has them."""
     try:
         lines = [{"name": checked_name(z["name"]), "from": checked_point(z["from"]), "to": checked_point(z["to"])}
                  for z in zones["lines"]]
         areas = [{"name": checked_name(z["name"]), "polygon": [checked_point(p) for p in z["polygon"]]} for z in zones["zones"]]
+        corners = {"corners": checked_corners(zones["corners"])} if "corners" in zones else {}
     except (KeyError, TypeError, ValueError) as error:
         raise Refused("zones: an object with `lines` and `zones`, as the page draws them") from error
     for rules in lines, areas:
@@ -365,10 +429,21 @@ def checked_zones(zones):
         raise Refused("zones: a line has no length")
     if len(lines) + len(areas) > MOST_POINTS or any(not 3 <= len(z["polygon"]) <= MOST_POINTS for z in areas):
         raise Refused(f"zones: at most {MOST_POINTS}, with 3 to {MOST_POINTS} corners")
-    checked = {"units": "pixels", "lines": lines, "zones": areas}
+    checked = {"units": "pixels", "lines": lines, "zones": areas, **corners}
     if len(text_of(checked)) > elements.LONGEST_TEXT:
         raise Refused(f"zones: their text has at most {elements.LONGEST_TEXT} characters")
     return checked
+
+
+def checked_corners(corners):
+    points, (width, height) = [checked_point(point) for point in corners["points"]], corners["metres"]
+    if not is_number(width, 0, MOST_METRES) or not is_number(height, 0, MOST_METRES) or len(points) != 4:
+        raise ValueError
+    turns = [(b[0] - a[0]) * (c[1] - b[1]) - (b[1] - a[1]) * (c[0] - b[0])
+             for a, b, c in zip(points, points[1:] + points[:1], points[2:] + points[:2])]
+    if min(turns) <= 0:
+        raise Refused("zones: the four corners are those of a convex shape, and clockwise")
+    return {"points": points, "metres": [width, height]}
 
 
 def checked_name(name):
@@ -379,6 +454,10 @@ def checked_name(name):
 
 def checked_point(point):
     x, y = point
-    if not all(isinstance(v, (int, float)) and not isinstance(v, bool) and -32768 <= v <= 32767 for v in (x, y)):
+    if not all(is_number(v, -32768, 32767) for v in (x, y)):
         raise ValueError
     return [round(x), round(y)]
+
+
+def is_number(value, least, most):
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and least <= value <= most

@@ -5,7 +5,7 @@ import math
 import threading
 import time
 
-from elements import MOST_MEMORY, MOST_STEPS, WRITER, noted
+from elements import MOST_MEMORY, MOST_STEPS, WRITER, OutputSize, noted
 from heat import Heat
 from gi.repository import Gst
 from sources import said, watch_bus
@@ -64,6 +64,7 @@ class Chain:
         self.seconds = [0.0] * len(steps)  # the time that each step has taken for all frames together
         self.entered = [None] * len(steps)  # when a frame has entered a step that it has not left
         self.preparing = None  # the step that has got the format of new frames last, while no frame has reached it
+        self.size = 0, 0  # of the frames behind the steps
         self.processed, self.changed, self.plotted = 0, 0.0, 0.0
         self.encode, self.histogram, self.heat = False, None, Heat()
         self.lock, self.probes = threading.Lock(), []
@@ -72,14 +73,15 @@ class Chain:
     def build(self):
         self.pipeline = Gst.Pipeline()
         self.entry = element("appsrc", format=Gst.Format.TIME, max_bytes=0)
-        self.elements = [element(step.factory, **step.values) for step in self.steps]
+        self.elements = [element(step.factory, **step.of_element(step.values)) for step in self.steps]
         for step, made in zip(self.steps, self.elements):
             made.set_property("qos", False)
             if "max-memory" in step.properties:
                 made.set_property("max-memory", step.values.get("max-memory", MOST_MEMORY))
         tee, writer, out = element("tee"), element(WRITER, output="text"), element("jpegenc", quality=80)
         convert, self.scaled = element("videoconvert"), element("capsfilter", caps=picture_caps(640))
-        self.link([self.entry, element("videoconvert"), *self.elements, tee])
+        sized = [part for step, made in zip(self.steps, self.elements) for part in (made, *self.filters_of(step))]
+        self.link([self.entry, element("videoconvert"), *sized, tee])
         self.link([tee, writer, self.quiet_sink()])
         self.link([tee, convert, element("videoscale"), self.scaled, out, self.quiet_sink()])
         for number, made in enumerate(self.elements):
@@ -105,6 +107,10 @@ class Chain:
         sink = element("fakesink", sync=False)
         sink.set_property("async", False)
         return sink
+
+    @staticmethod
+    def filters_of(step):
+        return [element("capsfilter", caps=Gst.Caps.from_string(step.caps()))] if step.caps() else []
 
     def link(self, parts):
         for part in parts:
@@ -187,6 +193,9 @@ class Chain:
         for name, its in self.steps[number].properties.items():
             if its.deprecated:
                 continue
+            if isinstance(its, OutputSize):
+                read[name] = self.steps[number].values.get(name, its.default)
+                continue
             value = self.elements[number].get_property(name)
             read[name] = value.value_nick if its.kind == "enum" else value if value is not None else ""
         return read
@@ -204,8 +213,13 @@ class Chain:
 
     def on_event(self, _pad, info, number):
         """Elements allocate when they get the format of the frames, which can take long, and is before the first frame."""
-        if info.get_event().type == Gst.EventType.CAPS:
+        event = info.get_event()
+        if event.type == Gst.EventType.CAPS:
             self.preparing = number
+            if number is None:
+                caps = event.parse_caps().get_structure(0)
+                self.size = caps.get_int("width")[1], caps.get_int("height")[1]
+                self.on_news(self, False)
         return Gst.PadProbeReturn.OK
 
     def on_enter(self, _pad, _info, number):

@@ -17,10 +17,12 @@ for its_name in dir(Gst):
 BASE = "GstCudaVisionFilter"  # the class with the properties that all elements share
 UPRIGHT = "videoconvert ! videoflip video-direction=auto"  # behind a source: phones store portraits sideways, with a tag
 WRITER = "cudavisionjson"  # it ends every pipeline, and is no step
+VIEW, SIZED = "cudarectify", "video/x-raw"  # the step whose frames can have another size, and the caps that choose it
 LONGEST_TEXT, LONGEST_TEXTS, MOST_STEPS = 65536, 131072, 16  # characters of a value and of all values together
 LONGEST_LOOK_BACK = 10  # seconds for which all steps of a side together hold frames back: the frames take memory
 DEPRECATED = 0x80000000  # the flag of a property that presets and command lines may still have, but the page does not show
 MOST_MEMORY = 1 << 30  # bytes that a step may allocate: one value of a property, as win-stride=1, can ask for many times more
+MOST_LENGTH = 4096  # pixels: the greatest width and height that a page can choose
 MOST_NOTES = 4  # different warnings of one element that are shown
 MOST_UNDONE = 16  # changes of a step that are undone one by one
 SAFE_INTEGER = 2**53 - 1  # the largest integer that a number of JavaScript holds exactly
@@ -117,6 +119,14 @@ class Property:
         return number if whole else float(number)
 
 
+class OutputSize(Property):
+    """The width or the height of new frames. It is no property of the element: a filter behind it chooses the size."""
+
+    def __init__(self, factory, name):
+        text = f"The {name} of the new picture in pixels; 0: that of the frame"
+        super().__init__(factory, GObject.param_spec_int(name, name, text, 0, MOST_LENGTH, 0, GObject.ParamFlags.READWRITE), 0)
+
+
 def offered():
     """The properties of all elements that can be steps, by factory and name."""
     found = {}
@@ -125,6 +135,8 @@ def offered():
             element = factory.create(None)
             found[factory.get_name()] = {spec.name: Property(factory.get_name(), spec, element.get_property(spec.name))
                                          for spec in element.list_properties() if usable(spec)}
+    if VIEW in found:
+        found[VIEW] |= {name: OutputSize(VIEW, name) for name in ("width", "height")}
     return found
 
 
@@ -183,9 +195,20 @@ class Step:
     def chosen(self):
         return {name: value for name, value in self.values.items() if value != self.properties[name].default}
 
+    def of_element(self, values):
+        """Those of the values that are properties of the element."""
+        return {name: value for name, value in values.items() if not isinstance(self.properties[name], OutputSize)}
+
+    def caps(self):
+        """What a filter behind the element asks for, or an empty text."""
+        sizes = [f"{name}={value}" for name, value in self.chosen().items() if isinstance(self.properties[name], OutputSize)]
+        return ",".join([SIZED, *sizes]) if sizes else ""
+
     def words(self, quote):
         """The step as in a pipeline's text."""
-        return " ".join([self.factory, *(quote(name, as_text(value)) for name, value in self.chosen().items())])
+        chosen = self.of_element(self.chosen())
+        element = " ".join([self.factory, *(quote(name, as_text(value)) for name, value in chosen.items())])
+        return " ! ".join(filter(None, (element, self.caps())))
 
 
 def steps_of(catalogue, folders, described):
@@ -216,10 +239,17 @@ def steps_of_text(text):
     described = []
     for part in filter(None, (part.strip() for part in f" {text} ".split(" ! "))):
         factory, *settings = split(part)
+        sized = factory.startswith(SIZED) and described
+        if sized:  # the size of the frames of the step before
+            settings = "".join([factory, *settings]).split(",")[1:]
         pairs = [setting.partition("=") for setting in settings]
         if not all(equals for _, equals, _ in pairs):
             raise Refused(f"{part!r} is no element with properties")
-        described.append({"element": factory, "properties": {name: value for name, _, value in pairs}})
+        properties = {name: value for name, _, value in pairs}
+        if sized:
+            described[-1]["properties"].update(properties)
+        else:
+            described.append({"element": factory, "properties": properties})
     return described
 
 

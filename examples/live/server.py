@@ -159,6 +159,7 @@ class Server:
         app.add_routes([web.get("/", self.index), web.get("/page/{name}", self.file), web.get("/socket", self.open_socket),
                         web.post("/socket", self.explain),
                         web.get("/healthz", self.health), web.get("/metrics", self.metrics),
+                        web.get(r"/cameras/{number:[0-9]{1,2}}/still.jpg", self.still),
                         web.get(r"/cameras/{number:[0-9]{1,2}}/{side}.json", self.line),
                         web.get(r"/cameras/{number:[0-9]{1,2}}/{side}/{shown:visits|seconds|speed}.json", self.heat)])
         self.runner = web.AppRunner(app, access_log=None, handle_signals=False, keepalive_timeout=30, auto_decompress=False)
@@ -303,13 +304,25 @@ class Server:
     async def metrics(self, _request):
         return web.Response(text=results.metrics(self.cameras, len(self.viewers)))
 
+    def camera_of(self, request):
+        number = int(request.match_info["number"])
+        if number >= len(self.cameras):
+            raise web.HTTPNotFound
+        return self.cameras[number]
+
     def of_side(self, request, member):
         """What a member of the camera, a dictionary, has for the side that is asked for."""
-        number = int(request.match_info["number"])
-        found = getattr(self.cameras[number], member).get(request.match_info["side"]) if number < len(self.cameras) else None
+        found = getattr(self.camera_of(request), member).get(request.match_info["side"])
         if found is None:
             raise web.HTTPNotFound
         return found
+
+    async def still(self, request):
+        camera = self.camera_of(request)
+        picture = await asyncio.wrap_future(camera.worker.submit(camera.still))
+        if picture is None:
+            raise web.HTTPNotFound
+        return web.Response(body=picture, content_type="image/jpeg")
 
     async def line(self, request):
         return web.Response(body=self.of_side(request, "lines"), content_type="application/json")

@@ -263,6 +263,53 @@ class Browser(unittest.TestCase):
         self.looks_right()
         self.shoot("zones")
 
+    def test_four_corners_show_the_ground_from_above_and_are_its_metres(self):
+        self.start("--elements", "cudarectify ! cudacanny output=overlay color=lime", str(STREET))
+        self.paused()
+        self.find("[data-draw=corners]").click()
+        svg = self.find("#left svg")
+        scale = self.driver.execute_script("return arguments[0].getBoundingClientRect().width", svg) / (768 * 1.5)  # with a margin
+        corners = (380, 100), (500, 100), (700, 600), (-100, 560)  # the last ones lie outside of the frame
+        for x, y in corners:
+            place = [round((at - length / 2) * scale) for at, length in ((x, 768), (y, 576))]
+            ActionChains(self.driver).move_to_element_with_offset(svg, *place).click().perform()
+            if (x, y) == corners[2]:
+                time.sleep(0.5)
+                self.shoot("corners")
+        text = self.until(lambda: re.search(r'corners="([^"]*).* view=plane', self.find("#launch").text))[1]
+        for (x, y), pair in zip(corners, text.split(), strict=True):
+            u, v = map(float, pair.split(","))
+            self.assertLess(abs(u * 768 - x) + abs(v * 576 - y), 2 / scale)
+        for name, length in ("wide", 6), ("long", 12):
+            self.find(f"[aria-label='Metres, {name}']").send_keys(str(length), Keys.ENTER)
+        for name, length in ("width", 300), ("height", 600):
+            field = self.find(f"#p-0-{name}")
+            self.driver.execute_script("arguments[0].closest('details').open = true", field)
+            field.clear()
+            field.send_keys(str(length), Keys.ENTER)
+        self.until(lambda: self.picture().shape == (600, 300, 3))
+        self.find("[data-draw=line]").click()
+        ActionChains(self.driver).move_to_element_with_offset(svg, -50, 0).click_and_hold().move_by_offset(100, 0).release().perform()
+        self.until(lambda: "line 1" in self.find("#left svg").get_attribute("textContent"))
+        self.find("#savezones").click()
+        file = folder / "zones.json"
+        saved = json.loads(self.until(lambda: file.is_file() and file.read_text(encoding="utf-8")))
+        file.unlink()
+        self.assertEqual(saved["metres"], {"picture": [[0, 0], [299, 0], [299, 599], [0, 599]],
+                                           "ground": [[0, 0], [6, 0], [6, 12], [0, 12]]})
+        (x, y), (u, _) = saved["lines"][0]["from"], saved["lines"][0]["to"]
+        self.assertLess(abs(x + u - 300) + abs(y - 300), 6)  # in the picture from above, whose middle it crosses
+        self.looks_right()
+        self.driver.execute_script("scrollTo(0, 0)")
+        self.shoot("from_above")
+        # In front of the step, the camera's own picture is there to draw on, without the line of the other one.
+        self.find("[aria-label='Move cudacanny up']").click()
+        self.until(lambda: re.search("cudacanny.*cudarectify", self.find("#launch").text))
+        self.find("[data-draw=region]").click()
+        self.assertEqual((svg.get_dom_attribute("viewBox"), svg.get_attribute("textContent")), ("0 0 768 576", ""))
+        self.until(lambda: self.driver.execute_script("return document.querySelector('svg.still image').getBBox().width") == 768)
+        self.shoot("still")
+
     def test_a_line_across_the_path_counts_people(self):
         """Counted by hand, 5 people cross it from left to right and 6 from right to left (tests/examples/count.sh)."""
         self.start(str(STREET))

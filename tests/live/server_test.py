@@ -136,6 +136,16 @@ class Texts(unittest.TestCase):
             line = elements.launch_line(sources.Source(text), steps, "fakesink")
             self.assertEqual(line != elements.UNWRITABLE, can_be_written, text)
 
+    def test_the_size_of_new_frames_is_a_filter_behind_the_step(self):
+        text = "cudarectify view=plane corners=0,0,1,0,1,1,0,1 ! video/x-raw,width=400,height=800 ! cudacanny"
+        steps = elements.steps_of(CATALOGUE, [], elements.steps_of_text(text))
+        self.assertEqual(" ! ".join(step.words(elements.in_pipeline) for step in steps), text)
+        self.assertEqual(elements.steps_of_text("cudarectify ! video/x-raw, height=8")[0]["properties"], {"height": "8"})
+        for wrong in ("cudarectify ! video/x-raw,width=4097", "cudarectify ! video/x-raw,format=RGB", "cudacanny ! video/x-raw,width=8",
+                      "video/x-raw,width=8", "cudarectify ! video/x-raw,width"):
+            with self.assertRaises(elements.Refused, msg=wrong):
+                elements.steps_of(CATALOGUE, [], elements.steps_of_text(wrong))
+
     def test_long_texts_are_refused_and_nobody_keeps_them(self):
         long = "x" * elements.LONGEST_TEXT
         described = [{"element": "cudahog", "properties": {"label": long}}]
@@ -736,6 +746,44 @@ class Playback(unittest.IsolatedAsyncioTestCase):
         await self.page.until(lambda: self.counts().get("gate, left-to-right") == 0)
         self.assertEqual(len(self.page.states[VIDEO]["sides"]["left"]["steps"]), 3)
 
+    async def test_four_corners_are_the_ground_before_a_picture_from_above_and_behind_it(self):
+        points, view = [[50, 40], [110, 40], [170, 140], [-10, 140]], {"view": "plane", "corners": "0.3,0.3 0.7,0.3 1,1.2 0,1.2"}
+        zones = {"units": "pixels", "lines": [{"name": "door", "from": [20, 0], "to": [20, 90]}], "zones": [],
+                 "corners": {"points": points, "metres": [5, 12]}}
+        steps = [{"element": name, "properties": {}} for name in ("cudavisiontrack", "cudavisionzones", "cudarectify")]
+        self.assertEqual(await self.page.do("steps", VIDEO, steps=steps), "")
+        self.assertEqual(await self.page.do("zones", VIDEO, zones=zones), "")
+
+        def plan(number, behind):
+            side = self.page.states[VIDEO]["sides"]["left"]
+            self.assertEqual((side["zonesBehindView"], json.loads(side["steps"][number]["values"]["zones"])), (behind, side["zones"]))
+            self.assertEqual(side["zones"]["lines"], zones["lines"])
+            return side["zones"].get("metres")
+
+        ground = [[0, 0], [5, 0], [5, 12], [0, 12]]
+        self.assertEqual(plan(1, False), {"picture": points, "ground": ground})
+        # Behind the other view of the step, nobody knows where the corners are.
+        self.assertEqual(await self.page.do("steps", VIDEO, steps=steps[2:] + steps[:1]), "")
+        self.assertEqual(await self.page.do("zones", VIDEO, zones=zones), "")
+        self.assertIsNone(plan(2, True))
+        self.assertEqual(await self.page.do("set", VIDEO, step=0, values=view), "")
+        self.assertEqual(plan(2, True)["picture"], [[0, 0], [159, 0], [159, 119], [0, 119]])
+        self.assertEqual(await self.page.do("set", VIDEO, step=0, values={"width": 40, "height": 96}), "")
+        self.assertEqual(plan(2, True), {"picture": [[0, 0], [39, 0], [39, 95], [0, 95]], "ground": ground})
+        await self.page.until(lambda: self.page.states[VIDEO]["sides"]["left"]["size"] == [40, 96])
+        self.assertEqual(self.page.states[VIDEO]["size"], [160, 120])
+        self.assertEqual([step["notes"] for step in self.page.steps(VIDEO)][::2], [[], []])
+        self.assertEqual(await self.page.do("set", VIDEO, step=0, values={"view": "undistorted"}), "")
+        self.assertIsNone(plan(2, True))
+        own = json.dumps({"lines": zones["lines"]})
+        self.assertEqual(await self.page.do("set", VIDEO, step=2, values={"zones": own}), "")
+        self.assertEqual(await self.page.do("set", VIDEO, step=0, values={"view": "plane"}), "")
+        self.assertEqual(self.page.values(VIDEO, 2)["zones"], own)
+        # The camera's own picture is there to draw on.
+        status, headers, _ = await get(f"/cameras/{VIDEO}/still.jpg", method="HEAD")
+        self.assertEqual((status, headers["Content-Type"]), (200, "image/jpeg"))
+        self.assertEqual(await self.page.do("zones", VIDEO, zones={"lines": [], "zones": []}), "")
+
     async def heat_map(self, shown):
         return json.loads((await get(f"/cameras/{VIDEO}/left/{shown}.json"))[2])
 
@@ -796,12 +844,17 @@ class Playback(unittest.IsolatedAsyncioTestCase):
                  "zones": [{"name": "hall", "polygon": [[0, 0], [9, 0], [9, 9]]}]}
         self.assertEqual(await self.page.do("zones", VIDEO, zones={**zones, "more": 1}), "")
         self.assertEqual(self.page.states[VIDEO]["zones"], zones)
+        square = [[0, 0], [9, 0], [9, 9], [0, 9]]
         for wrong in (None, [], {}, {"lines": [], "zones": [{"name": "a", "polygon": [[0, 0], [9, 9]]}]},
                       {"lines": [{"name": "", "from": [0, 0], "to": [1, 1]}], "zones": []},
                       {"lines": [{"name": "a", "from": [0, 1e9], "to": [1, 1]}], "zones": []},
                       {"lines": zones["lines"] * 65, "zones": []}, {"lines": zones["lines"] * 2, "zones": []},
                       {"lines": [{"name": "a", "from": [1, 1], "to": [1, 1]}], "zones": []},
-                      {"lines": [{"name": "\u00e9" * 64, "from": [0, 0], "to": [1, 1]}], "zones": []}):
+                      {"lines": [{"name": "\u00e9" * 64, "from": [0, 0], "to": [1, 1]}], "zones": []},
+                      *({"lines": [], "zones": [], "corners": corners} for corners in (
+                          None, [], {"points": square}, {"points": square[:3], "metres": [1, 1]}, {"points": square, "metres": [1, -1]},
+                          {"points": square, "metres": [1, float("nan")]}, {"points": square[::-1], "metres": [1, 1]},
+                          {"points": [square[n] for n in (0, 2, 1, 3)], "metres": [1, 1]}))):
             self.assertIn("zones: ", await self.page.do("zones", VIDEO, zones=wrong))
         points = [[-32768, -32768]] * 64
         longest = {"lines": [], "zones": [{"name": str(n), "polygon": points} for n in range(64)]}
@@ -918,7 +971,8 @@ class Guests(unittest.IsolatedAsyncioTestCase):
             await page.watch(0)
             await page.next_picture()
 
-        other = Live("--folder", str(folder), TEST_PICTURE)
+        with mock.patch.dict(os.environ, MALLOC_ARENA_MAX="1"):  # each arena of malloc would fill by itself, at any time
+            other = Live("--folder", str(folder), TEST_PICTURE)
         try:
             for count in 10000, 10000:  # the first ones fill the pools of the allocators, and then nothing grows
                 before = other.files(), other.threads(), other.memory()

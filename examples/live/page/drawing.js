@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Lines, zones and the region of interest, drawn on the picture with the mouse, a finger or the keyboard.
+// Lines, zones, the region of interest and four corners of the ground, drawn with the mouse, a finger or the keyboard.
 import { element, find, findAll, saveJson, shape, toast } from './dom.js';
 import { ask } from './main.js';
 import { currentSide, currentSteps } from './steps.js';
@@ -8,11 +8,36 @@ const HINTS = {
   line: 'Press where the line begins, and let go where it ends.',
   zone: 'Click on the corners of the zone, and on the first one again to close it.',
   region: 'Draw the rectangle that the first step with a region of interest looks at.',
+  corners: 'Click on the four corners of a rectangle on the ground, clockwise from the one that is to be at the top left. '
+    + 'They may lie outside of the frame. A step cudarectify shows the rectangle from above.',
 };
 const KEYS = ' With the keyboard: arrows move the cross, Shift makes them faster, Enter sets a point, Escape ends.';
+const MARGIN = 0.25;  // of the frame, around it, where corners can lie
 const NEAR = 0.02;  // of the width: a click so near to the first corner closes a zone
 const svg = find('#left svg');
+const still = shape('image');  // the camera's own picture
 let state = null, mode = null, points = [], cursor = null;
+
+const isView = ({ element }) => element === 'cudarectify';
+const hasRegion = (step) => 'roi-x' in step.values && !isView(step);
+const isClicked = () => mode === 'zone' || mode === 'corners';  // and not drawn by one move
+
+/** Whether what is drawn belongs to the picture that cudarectify makes, and not to that of the camera. */
+function isBehindView() {
+  const { steps, zonesBehindView } = state.sides[currentSide()];
+  if (mode === 'region') return steps.slice(0, Math.max(0, steps.findIndex(hasRegion))).some(isView);
+  return mode !== 'corners' && zonesBehindView;
+}
+
+/** Whether the camera's own picture is shown to draw on, because the video shows another one, or without a margin. */
+const needsStill = () => mode === 'corners' || (mode && !isBehindView() && state.sides.left.steps.some(isView));
+const sizeNow = () => (isBehindView() ? state.sides[currentSide()].size : state.size);
+
+/** The least and the greatest coordinates that can be drawn. */
+function reach() {
+  const margin = sizeNow().map((length) => (mode === 'corners' ? Math.round(MARGIN * length) : 0));
+  return sizeNow().map((length, n) => [-margin[n], length + margin[n] - 1]);
+}
 
 export function openDrawing() {
   setMode(null);
@@ -20,19 +45,29 @@ export function openDrawing() {
 
 export function drawZones(newState) {
   state = newState;
-  const [width, height] = state.size;
-  svg.setAttribute('viewBox', `0 0 ${width || 1} ${height || 1}`);
-  svg.setAttribute('preserveAspectRatio', 'none');
-  const { lines, zones } = state.zones, size = Math.max(12, width / 40);
+  const [width, height] = sizeNow(), [[left, right], [upper, lower]] = reach(), isStill = needsStill();
+  svg.setAttribute('viewBox', `${left} ${upper} ${right - left + 1 || 1} ${lower - upper + 1 || 1}`);
+  svg.setAttribute('preserveAspectRatio', isStill ? 'xMidYMid' : 'none');
+  svg.classList.toggle('still', isStill);
+  const { lines, zones, corners } = zonesNow(), size = Math.max(12, width / 40);
   // cudavisionoverlay writes the names, with the counts.
   const label = mode || !currentSteps().some((step) => step.element === 'cudavisionoverlay') ? writeName : () => {};
   svg.replaceChildren();
+  if (isStill) svg.append(still);
+  if (corners) mark([...corners.points, corners.points[0]], false, 'new');
   for (const { name, from, to } of lines) { mark([from, to], false); arrow(from, to); label(name, from, to, size); }
   for (const { name, polygon } of zones) { mark(polygon, true); label(name, polygon[0], polygon[0], size); }
   const ahead = cursor ? [...points, cursor] : points;
-  if (mode && ahead.length) mark(mode === 'region' && ahead.length > 1 ? corners(ahead[0], ahead.at(-1)) : ahead, false, 'new');
+  if (mode && ahead.length) mark(mode === 'region' && ahead.length > 1 ? box(ahead[0], ahead.at(-1)) : ahead, false, 'new');
   if (mode && cursor) cross(cursor, size);
   showList();
+}
+
+/** What is drawn already and belongs to the picture that is shown. */
+function zonesNow() {
+  const showsView = !needsStill() && state.sides.left.steps.some(isView);
+  const { lines, zones, corners } = state.zones, fits = state.sides[currentSide()].zonesBehindView === showsView;
+  return { lines: fits ? lines : [], zones: fits ? zones : [], corners: showsView ? null : corners };
 }
 
 function mark(corner, closed, more = '') {
@@ -60,7 +95,7 @@ function cross([x, y], size) {
   mark([[x, y - size], [x, y + size]], false);
 }
 
-const corners = ([x, y], [u, v]) => [[x, y], [u, y], [u, v], [x, v], [x, y]];
+const box = ([x, y], [u, v]) => [[x, y], [u, y], [u, v], [x, v], [x, y]];
 
 function showList() {
   const entry = (kind, its, number) => {
@@ -71,12 +106,26 @@ function showList() {
     remove.setAttribute('aria-label', `Remove ${its.name}`);
     return element('li', {}, name, remove);
   };
-  const { lines, zones } = state.zones, text = JSON.stringify(state.zones);
-  find('#zones').hidden = !lines.length && !zones.length;
+  const { lines, zones, corners } = state.zones, text = JSON.stringify(state.zones);
+  find('#zones').hidden = !lines.length && !zones.length && !corners;
   const list = find('#zones ul');
   if (list.dataset.shown === text) return;
   list.dataset.shown = text;
-  list.replaceChildren(...lines.map((its, n) => entry('lines', its, n)), ...zones.map((its, n) => entry('zones', its, n)));
+  list.replaceChildren(...lines.map((its, n) => entry('lines', its, n)), ...zones.map((its, n) => entry('zones', its, n)),
+    ...(corners ? [groundEntry(corners)] : []));
+}
+
+/** The four corners: how wide and how long their rectangle is, from its top left corner on. */
+function groundEntry({ metres }) {
+  const length = (name, n) => {
+    const set = ({ target }) => change((all) => { all.corners.metres[n] = target.valueAsNumber || 0; });
+    const made = element('input', { type: 'number', min: 0, step: 'any', value: metres[n] || '', onchange: set });
+    made.setAttribute('aria-label', `Metres, ${name}`);
+    return made;
+  };
+  const remove = element('button', { onclick: () => change((all) => { delete all.corners; }) }, '✕');
+  remove.setAttribute('aria-label', 'Remove the four corners');
+  return element('li', {}, 'four corners:', length('wide', 0), 'm wide,', length('long', 1), 'm long', remove);
 }
 
 function change(edit) {
@@ -94,14 +143,23 @@ function setMode(next) {
   svg.setAttribute('tabindex', mode ? 0 : -1);
   find('#hint').hidden = !mode;
   find('#hint').textContent = mode ? HINTS[mode] + KEYS : '';
-  if (mode) { svg.focus(); cursor = state.size.map((length) => Math.round(length / 2)); }
+  if (mode) {
+    svg.focus();
+    cursor = sizeNow().map((length) => Math.round(length / 2));
+    const [width, height] = state.size;
+    for (const [key, value] of Object.entries({ width, height, preserveAspectRatio: 'none' })) still.setAttribute(key, value);
+    if (needsStill()) still.setAttribute('href', `cameras/${state.camera}/still.jpg?${Date.now()}`);
+  }
   if (state) drawZones(state);
 }
 
 function place(event) {
-  const box = svg.getBoundingClientRect();
-  return [event.clientX - box.left, event.clientY - box.top].map((at, n) =>
-    Math.round(Math.min(Math.max(at / (n ? box.height : box.width), 0), 1) * (state.size[n] - 1)));
+  const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+  return inReach([Math.floor(x), Math.floor(y)]);
+}
+
+function inReach(point) {
+  return reach().map(([least, most], n) => Math.min(Math.max(point[n], least), most));
 }
 
 function free(prefix, used) {
@@ -110,9 +168,9 @@ function free(prefix, used) {
   return `${prefix} ${number}`;
 }
 
-/** One more point. A line and a region end with the second one, a zone with one at its beginning. */
+/** One more point. A line and a region end with the second one, corners with the fourth, a zone with one at its beginning. */
 function add(point) {
-  const near = points.length > 2 && Math.hypot(point[0] - points[0][0], point[1] - points[0][1]) < NEAR * state.size[0];
+  const near = points.length > 2 && Math.hypot(point[0] - points[0][0], point[1] - points[0][1]) < NEAR * sizeNow()[0];
   if (mode === 'zone' && near) {
     const polygon = points;
     change(({ zones }) => zones.push({ name: free('zone', zones), polygon }));
@@ -120,7 +178,10 @@ function add(point) {
     return;
   }
   points.push(point);
-  if (mode !== 'zone' && points.length === 2) {
+  if (mode === 'corners' && points.length === 4) {
+    setCorners(points);
+    setMode(null);
+  } else if (!isClicked() && points.length === 2) {
     const [from, to] = points;
     if (mode === 'line') change(({ lines }) => lines.push({ name: free('line', lines), from, to }));
     else setRegion(from, to);
@@ -129,8 +190,16 @@ function add(point) {
   drawZones(state);
 }
 
+/** They are the corners of cudarectify's picture, and with their metres those of the ground. */
+async function setCorners(points) {
+  if (await change((all) => { all.corners = { points, metres: all.corners?.metres ?? [0, 0] }; })) return;
+  const step = currentSteps().findIndex(isView);
+  const text = points.map((point) => point.map((at, n) => ((at + 0.5) / state.size[n]).toFixed(5)).join(',')).join(' ');
+  if (step >= 0) ask({ do: 'set', side: currentSide(), step, values: { corners: text, view: 'plane' } });
+}
+
 function setRegion([x, y], [u, v]) {
-  const step = currentSteps().findIndex(({ values }) => 'roi-x' in values);
+  const step = currentSteps().findIndex(hasRegion);
   const values = { 'roi-x': Math.min(x, u), 'roi-y': Math.min(y, v),
     'roi-width': Math.max(1, Math.abs(u - x)), 'roi-height': Math.max(1, Math.abs(v - y)) };
   if (step < 0) toast('No step has a region of interest.');
@@ -140,12 +209,12 @@ function setRegion([x, y], [u, v]) {
 svg.onpointerdown = (event) => {
   if (!mode) return;
   svg.setPointerCapture(event.pointerId);
-  if (mode !== 'zone') points = [];
+  if (!isClicked()) points = [];
   add(place(event));
 };
 svg.onpointermove = (event) => { if (mode) { cursor = place(event); drawZones(state); } };
 svg.onpointerup = (event) => {
-  const point = place(event), begun = mode && mode !== 'zone' && points.length === 1;
+  const point = place(event), begun = mode && !isClicked() && points.length === 1;
   if (begun && Math.hypot(point[0] - points[0][0], point[1] - points[0][1]) > 3) add(point);
 };
 svg.onkeydown = (event) => {
@@ -153,7 +222,7 @@ svg.onkeydown = (event) => {
   if (!mode || !(move || event.key === 'Enter' || event.key === 'Escape')) return;
   event.preventDefault();
   if (move) {
-    cursor = cursor.map((at, n) => Math.min(Math.max(at + move[n] * (event.shiftKey ? 20 : 4), 0), state.size[n] - 1));
+    cursor = inReach(cursor.map((at, n) => at + move[n] * (event.shiftKey ? 20 : 4)));
     drawZones(state);
   } else if (event.key === 'Enter') add(cursor);
   else { setMode(null); }
@@ -161,4 +230,4 @@ svg.onkeydown = (event) => {
 for (const button of findAll('[data-draw]')) {
   button.onclick = () => setMode(mode === button.dataset.draw ? null : button.dataset.draw);
 }
-find('#savezones').onclick = () => saveJson('zones.json', state.zones);
+find('#savezones').onclick = () => saveJson('zones.json', state.sides[currentSide()].zones);

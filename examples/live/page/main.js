@@ -112,6 +112,7 @@ export function draw(canvas, bitmap) {
   if (canvas.width !== bitmap.width || canvas.height !== bitmap.height) {
     canvas.width = bitmap.width;
     canvas.height = bitmap.height;
+    canvas.closest('.frame').style.setProperty('--aspect', bitmap.width / bitmap.height);
   }
   canvas.getContext('2d').drawImage(bitmap, 0, 0);
 }

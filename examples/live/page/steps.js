@@ -14,6 +14,7 @@ const EXAMPLES = {
   'Lines': [['cudahough', { mode: 'segments', threshold: 60 }]],
   'Keypoints': [['cudasigma2kp', { orientation: true }]],
   'Histogram': [['cudahistogram', {}]],
+  'From above': [['cudarectify', { view: 'plane', corners: '0.4,0.4 0.6,0.4 0.9,1 0.1,1' }]],
   'Is the camera all right?': [['cudacameracheck', {}]],
 };
 const SLIDER = 1000;  // the steps of a slider
