@@ -3,6 +3,8 @@
 
 #include <gst/video/gstvideometa.h>
 
+#include <string_view>
+
 #include "gst/base/results/custom_meta.h"
 
 namespace cudavision {
@@ -27,17 +29,21 @@ bool has_note(GstBuffer *buffer, const char *field, const char *value) {
 
 }  // namespace
 
+std::string name_of(GstElement *element) {
+  g_autofree gchar *name = g_ascii_strdown(G_OBJECT_TYPE_NAME(element) + std::string_view("Gst").size(), -1);
+  return name;
+}
+
 void register_frame_notes() {
   static const gchar *tags[] = {GST_META_TAG_VIDEO_STR, nullptr};  // a note has no position in the picture
   register_custom_meta(kName, tags, nullptr);
 }
 
 void attach_warning(GstBuffer *buffer, GstElement *element, const char *code, const char *blind_for) {
-  const GstElementFactory *factory = gst_element_get_factory(element);  // null after g_object_new
-  const char *name = factory != nullptr ? GST_OBJECT_NAME(factory) : G_OBJECT_TYPE_NAME(element);
   GstStructure *note = attach_note(buffer);
   if (note == nullptr) return;
-  gst_structure_set(note, "element", G_TYPE_STRING, name, "warning", G_TYPE_STRING, code, nullptr);
+  gst_structure_set(note, "element", G_TYPE_STRING, name_of(element).c_str(), "warning", G_TYPE_STRING, code,
+                    nullptr);
   if (blind_for != nullptr) gst_structure_set(note, "blind-for", G_TYPE_STRING, blind_for, nullptr);
 }
 

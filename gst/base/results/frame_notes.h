@@ -10,6 +10,10 @@
 
 namespace cudavision {
 
+// The name of an element of this plugin without a number, such as cudacanny. Its factory, which has this name, is gone
+// if the plugin was removed from the registry.
+std::string name_of(GstElement *element);
+
 // Registers the meta. The plugin does so when it is loaded: else GStreamer drops notes from other processes.
 void register_frame_notes();
 
