@@ -50,15 +50,13 @@ std::optional<double> number_of(const std::string &word) {
   return number;
 }
 
-std::string quoted(const std::string &word) { return '"' + excerpt(word) + '"'; }
-
 Status weight_of(const std::string &word, std::size_t index, float *weight) {
   const std::optional<double> number = number_of(word);
-  if (!number) return invalid_argument(quoted(word) + " is no number");
+  if (!number) return invalid_argument(quoted_excerpt(word) + " is no number");
   *weight = static_cast<float>(*number);
-  return std::isfinite(*weight)
-             ? Status()
-             : invalid_argument("weight " + std::to_string(index) + ", " + quoted(word) + ", is not finite");
+  return std::isfinite(*weight) ? Status()
+                                : invalid_argument("weight " + std::to_string(index) + ", " +
+                                                   quoted_excerpt(word) + ", is not finite");
 }
 
 // Reads at most count + 2 numbers, which is one more than `count` weights and a bias.
@@ -212,7 +210,7 @@ Status hog::parse_model(const std::string &text, HogModel *model) {
 
 Status hog::ModelFields::begin(std::string_view name) {
   const auto [place, is_new] = members_.try_emplace(std::string(name));
-  if (!is_new) return invalid_argument("it has two members " + quoted(place->first));
+  if (!is_new) return invalid_argument("it has two members " + quoted_excerpt(place->first));
   if (members_.size() > kMaxMembers)
     return invalid_argument("it has more than " + std::to_string(kMaxMembers) + " members");
   last_ = &place->second;

@@ -18,7 +18,7 @@ namespace cudavision::rectify {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
-constexpr double kMostNumber = 1e9, kMostSide = 16384;
+constexpr double kMostNumber = 1e9;
 
 // What a file says: a number or a word, a list, a list of lists, or a matrix of OpenCV or ROS, whose list has the rows
 // one after another.
@@ -56,8 +56,6 @@ constexpr struct {
 Status fault(int line, const std::string &text) {
   return invalid_argument("line " + std::to_string(line) + ": " + text);
 }
-
-std::string quoted(const std::string &word) { return '"' + excerpt(word) + '"'; }
 
 std::string plain(std::string_view name) {
   std::string letters;
@@ -98,7 +96,7 @@ class Reader {
       if (plain(event.text) == known.name) member_ = &(members_->*known.member);
     if (member_ == nullptr) return {};
     if (member_->line != 0)
-      return fault(event.line, quoted(std::string(event.text)) + " is there already, as " + member_->name +
+      return fault(event.line, quoted_excerpt(event.text) + " is there already, as " + member_->name +
                                    " in line " + std::to_string(member_->line));
     member_->name = excerpt(event.text), member_->line = event.line;
     return {};
@@ -111,7 +109,8 @@ class Reader {
     if (!word.empty() && *end == '\0' && std::abs(number) <= kMostNumber)
       member_->numbers.push_back(number);
     else if (member_ != &members_->lens)
-      return fault(event.line, quoted(word) + " in " + member_->name + " is no number from -1e9 to 1e9");
+      return fault(event.line,
+                   quoted_excerpt(word) + " in " + member_->name + " is no number from -1e9 to 1e9");
     return {};
   }
 
@@ -123,7 +122,7 @@ class Reader {
 
 Status read_side(const Member &member, int *side) {
   const double number = member.numbers.size() == 1 ? member.numbers[0] : 0;
-  if (number != std::floor(number) || number < 1 || number > kMostSide)
+  if (number != std::floor(number) || number < 1 || number > kMaxSide)
     return fault(member.line, member.name + " is no whole number from 1 to 16384");
   *side = static_cast<int>(number);
   return {};
@@ -145,7 +144,7 @@ Status read_lens(const Member &member, CameraModel::Lens *lens) {
     *lens = CameraModel::Lens::fisheye;
   else if (member.line != 0 && name != "plumbbob" && name != "rationalpolynomial" && name != "pinhole" &&
            name != "0" && name != "false")
-    return fault(member.line, member.name + " is " + quoted(member.word) +
+    return fault(member.line, member.name + " is " + quoted_excerpt(member.word) +
                                   ", and plumb_bob, rational_polynomial, equidistant or fisheye is expected");
   return {};
 }

@@ -51,4 +51,6 @@ std::string excerpt(std::string_view text) {
   return first + std::string(kEllipsis) + last;
 }
 
+std::string quoted_excerpt(std::string_view text) { return '"' + excerpt(text) + '"'; }
+
 }  // namespace cudavision

@@ -12,6 +12,8 @@ namespace cudavision {
 // direction of writing, and of invalid UTF-8 become \x and two digits. Of a longer text, the middle is replaced
 // by an ellipsis, because a path says most at its end.
 std::string excerpt(std::string_view text);
+// The excerpt in quotation marks.
+std::string quoted_excerpt(std::string_view text);
 
 constexpr std::size_t kMostExcerptBytes = 200;
 
