@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "cuda/common/backends.h"
 #include "gst/base/element/element.h"
 #include "gst/base/results/zones_meta.h"
 #include "gst/rectify/rectify_operation.h"
@@ -102,8 +103,8 @@ GstCaps *transform_caps(GstBaseTransform *transform, GstPadDirection direction, 
                         GstCaps *filter) {
   GstCaps *any = gst_caps_copy(caps);
   for (guint i = 0; i < gst_caps_get_size(any); ++i)
-    gst_structure_set(gst_caps_get_structure(any, i), "width", GST_TYPE_INT_RANGE, 1, 16384, "height",
-                      GST_TYPE_INT_RANGE, 1, 16384, nullptr);
+    gst_structure_set(gst_caps_get_structure(any, i), "width", GST_TYPE_INT_RANGE, 1, kMaxSide, "height",
+                      GST_TYPE_INT_RANGE, 1, kMaxSide, nullptr);
   const gpointer base = g_type_class_peek(GST_TYPE_CUDA_VISION_FILTER);
   GstCaps *result = GST_BASE_TRANSFORM_CLASS(base)->transform_caps(transform, direction, any, filter);
   gst_caps_unref(any);

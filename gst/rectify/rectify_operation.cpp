@@ -9,8 +9,6 @@
 namespace cudavision {
 namespace {
 
-Size size_of(const GstVideoInfo &info) { return {GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info)}; }
-
 // The luma, or all channels of packed RGB with the byte that is alpha or padding, and the chroma: together where both
 // components lie side by side.
 std::vector<ComponentGroup> groups_of(const Frame &frame) {
@@ -31,8 +29,6 @@ SampleGrid grid_of(const Frame &frame, const ComponentGroup &group) {
 
 // A frame without memory, to ask how the components lie.
 Frame shape_of(const GstVideoInfo &info) { return make_frame(pixel_layout(info), size_of(info), {}); }
-
-int samples(int pixels, int shift) { return (pixels + (1 << shift) - 1) >> shift; }
 
 // The whole frame, stretched.
 CameraView scaled_picture(Size source, Size output) {
@@ -68,18 +64,18 @@ Status RectifyOperation::make_remap_for(const GstVideoInfo &info) {
   RemapGrid grids[Remap::kMostGrids];
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     const Component &component = shape.component[groups_[i].first];
-    const int x = component.shift_x, y = component.shift_y;
+    const int across = 1 << component.shift_x, down = 1 << component.shift_y;  // pixels of a sample
     // Without a word in the caps, chroma lies on the left pixel, as in MPEG-2 and its successors.
     const bool is_known = info.chroma_site != GST_VIDEO_CHROMA_SITE_UNKNOWN;
     const bool left = !is_known || (info.chroma_site & GST_VIDEO_CHROMA_SITE_H_COSITED) != 0,
                top = is_known && (info.chroma_site & GST_VIDEO_CHROMA_SITE_V_COSITED) != 0;
     grids[i] = {.channels = groups_[i].channels,
-                .scale_x = 1 << x,
-                .scale_y = 1 << y,
-                .offset_x = left ? 0 : ((1 << x) - 1) / 2.0,
-                .offset_y = top ? 0 : ((1 << y) - 1) / 2.0,
-                .source = {samples(source_.width, x), samples(source_.height, y)},
-                .output = {samples(output_.width, x), samples(output_.height, y)},
+                .scale_x = across,
+                .scale_y = down,
+                .offset_x = left ? 0 : (across - 1) / 2.0,
+                .offset_y = top ? 0 : (down - 1) / 2.0,
+                .source = {divide_up(source_.width, across), divide_up(source_.height, down)},
+                .output = {divide_up(output_.width, across), divide_up(output_.height, down)},
                 .border = {}};
     set_border(shape, groups_[i], border_, grids[i].border);
   }

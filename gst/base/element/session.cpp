@@ -38,8 +38,6 @@ LumaRange luma_range_of(const GstVideoInfo &info, LumaRange wanted) {
   return limited ? wanted : LumaRange::as_is;
 }
 
-Size size_of(const GstVideoInfo &info) { return {GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info)}; }
-
 // Whether frames of both caps have the same format and size. All else in caps, such as the frame rate, the pixel aspect
 // ratio and the colorimetry, may change in the middle of a video and changes no sample.
 bool same_frames(const GstVideoInfo &a, const GstVideoInfo &b) {

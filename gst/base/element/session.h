@@ -50,7 +50,7 @@ class Session {
   bool knows_caps() const { return info_.finfo != nullptr; }
   const GstVideoInfo &info() const { return info_; }
   const GstVideoInfo &output_info() const { return *output_info_; }
-  Size frame_size() const { return {GST_VIDEO_INFO_WIDTH(&info_), GST_VIDEO_INFO_HEIGHT(&info_)}; }
+  Size frame_size() const { return size_of(info_); }
   // Allocates what the region of the next frame needs, if its size has changed. Call it before process(). Fails with
   // too_small if the region is too small or lies outside the frame.
   Status prepare(const FilterSettings &settings);

@@ -11,6 +11,11 @@
 
 namespace cudavision {
 
+// The width and height of frames of these caps, in pixels.
+inline Size size_of(const GstVideoInfo &info) {
+  return {GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info)};
+}
+
 // The caps of both pads of every element. CUDA memory comes first, if this build has CUDA. The caller owns
 // the reference.
 GstCaps *template_caps();
