@@ -4,7 +4,6 @@
 #pragma once
 
 #include <memory>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "gst/base/element/filter.h"
 #include "gst/base/element/operation.h"
 #include "gst/base/element/properties.h"
+#include "gst/base/results/frame_notes.h"
 
 namespace cudavision {
 
@@ -27,9 +27,8 @@ struct ElementText {
 inline GstDebugCategory *describe(gpointer klass, const ElementText &text) {
   gst_element_class_set_static_metadata(static_cast<GstElementClass *>(klass), text.long_name, text.category,
                                         text.description, PACKAGE_AUTHOR);
-  g_autofree gchar *name = g_ascii_strdown(text.type_name + std::string_view("Gst").size(), -1);
   GstDebugCategory *category = nullptr;
-  GST_DEBUG_CATEGORY_INIT(category, name, 0, text.long_name);
+  GST_DEBUG_CATEGORY_INIT(category, element_name(text.type_name).c_str(), 0, text.long_name);
   return category;
 }
 

@@ -308,11 +308,11 @@ void before_transform(GstBaseTransform *transform, GstBuffer *buffer) {
 void post_message(GstCudaVisionFilter *filter, Session &session, GstBuffer *buffer) {
   const GstSegment &segment = GST_BASE_TRANSFORM(filter)->segment;
   const GstClockTime pts = GST_BUFFER_PTS(buffer);
-  GstStructure *structure =
-      gst_structure_new(name_of(GST_ELEMENT(filter)).c_str(), "timestamp", G_TYPE_UINT64, pts, "stream-time",
-                        G_TYPE_UINT64, to_stream_time(segment, pts), "running-time", G_TYPE_UINT64,
-                        to_running_time(segment, pts), "duration", G_TYPE_UINT64, GST_BUFFER_DURATION(buffer),
-                        "processing-time", G_TYPE_UINT64, filter->state->processing_time.load(), nullptr);
+  GstStructure *structure = gst_structure_new(
+      element_name(G_OBJECT_TYPE_NAME(filter)).c_str(), "timestamp", G_TYPE_UINT64, pts, "stream-time",
+      G_TYPE_UINT64, to_stream_time(segment, pts), "running-time", G_TYPE_UINT64,
+      to_running_time(segment, pts), "duration", G_TYPE_UINT64, GST_BUFFER_DURATION(buffer),
+      "processing-time", G_TYPE_UINT64, filter->state->processing_time.load(), nullptr);
   session.describe(structure);
   gst_element_post_message(GST_ELEMENT(filter), gst_message_new_element(GST_OBJECT(filter), structure));
 }

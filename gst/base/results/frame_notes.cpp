@@ -29,8 +29,8 @@ bool has_note(GstBuffer *buffer, const char *field, const char *value) {
 
 }  // namespace
 
-std::string name_of(GstElement *element) {
-  g_autofree gchar *name = g_ascii_strdown(G_OBJECT_TYPE_NAME(element) + std::string_view("Gst").size(), -1);
+std::string element_name(const char *type_name) {
+  g_autofree gchar *name = g_ascii_strdown(type_name + std::string_view("Gst").size(), -1);
   return name;
 }
 
@@ -42,8 +42,8 @@ void register_frame_notes() {
 void attach_warning(GstBuffer *buffer, GstElement *element, const char *code, const char *blind_for) {
   GstStructure *note = attach_note(buffer);
   if (note == nullptr) return;
-  gst_structure_set(note, "element", G_TYPE_STRING, name_of(element).c_str(), "warning", G_TYPE_STRING, code,
-                    nullptr);
+  gst_structure_set(note, "element", G_TYPE_STRING, element_name(G_OBJECT_TYPE_NAME(element)).c_str(),
+                    "warning", G_TYPE_STRING, code, nullptr);
   if (blind_for != nullptr) gst_structure_set(note, "blind-for", G_TYPE_STRING, blind_for, nullptr);
 }
 

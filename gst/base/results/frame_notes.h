@@ -10,9 +10,9 @@
 
 namespace cudavision {
 
-// The name of an element of this plugin without a number, such as cudacanny. Its factory, which has this name, is gone
-// if the plugin was removed from the registry.
-std::string name_of(GstElement *element);
+// The name that an element of this plugin has for users, such as cudacanny, from that of its type, GstCudaCanny. Its
+// factory, which has the name, too, is gone if the plugin was removed from the registry.
+std::string element_name(const char *type_name);
 
 // Registers the meta. The plugin does so when it is loaded: else GStreamer drops notes from other processes.
 void register_frame_notes();
