@@ -18,11 +18,8 @@ namespace cudavision {
 namespace remap {
 namespace {
 
-constexpr int kPitchUnit = 8;  // so many entries are 16 bytes of fractions
-
-int pitch_of(Size size) { return divide_up(size.width, kPitchUnit) * kPitchUnit; }
 std::size_t entries_of(Size size) {
-  return static_cast<std::size_t>(pitch_of(size)) * static_cast<std::size_t>(size.height);
+  return static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height);
 }
 std::size_t table_bytes(Size size) {
   return static_cast<std::size_t>(size.width) * sizeof(Ray) +
@@ -147,7 +144,7 @@ std::size_t map_bytes(Size size) { return entries_of(size) * (sizeof(Place) + si
 
 Map map_in(void *memory, Size size) {
   auto *places = static_cast<Place *>(memory);
-  return {places, reinterpret_cast<std::uint16_t *>(places + entries_of(size)), pitch_of(size), size};
+  return {places, reinterpret_cast<std::uint16_t *>(places + entries_of(size)), size};
 }
 
 Status make_maps(const Execution &execution, const CameraModel &camera, const MapTasks &tasks) {

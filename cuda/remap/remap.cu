@@ -3,8 +3,8 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstdint>
-#include <type_traits>
 
 #include "cuda/common/grid_cuda.h"
 #include "cuda/common/launch_cuda.h"
@@ -13,18 +13,18 @@
 namespace cudavision::remap {
 namespace {
 
-constexpr int kSamples = 4;  // neighbouring samples of a lane
+constexpr int kSamples = 6;       // of a lane, each kBlockX samples from the next
+constexpr int kBlocksAtOnce = 6;  // per multiprocessor
 
 // The grids lie below one another in the blocks of a kernel.
 struct BlockRows {
-  int first[Remap::kMostGrids] = {};  // the first row of blocks of each grid
-  int count = 0;                      // of grids
+  int first[Remap::kMostGrids];  // the first row of blocks of each grid
 };
 
 template <typename Tasks>
 dim3 blocks_of(const Tasks &tasks, int samples_per_lane, BlockRows *rows) {
   dim3 blocks(1, 0);
-  rows->count = tasks.count;
+  std::fill_n(rows->first, Remap::kMostGrids, INT_MAX);
   for (int i = 0; i < tasks.count; ++i) {
     const Size size = tasks.task[i].map.size;
     const dim3 own = grid_2d(size.width, size.height, kBlockX * samples_per_lane);
@@ -35,16 +35,16 @@ dim3 blocks_of(const Tasks &tasks, int samples_per_lane, BlockRows *rows) {
   return blocks;
 }
 
-// The grid of a block, and the first sample of a lane that has `count` samples of a row.
-struct LanePlace {
+// The grid of a block, the first column of the block, whose lanes have `samples` samples of a row, and the lane's row.
+struct BlockPlace {
   int grid, x, y;
 };
 
-__device__ LanePlace place_of(const BlockRows &rows, int count) {
+__device__ BlockPlace place_of(const BlockRows &rows, int samples) {
   const int row = static_cast<int>(blockIdx.y);
   int grid = 0;
-  while (grid + 1 < rows.count && row >= rows.first[grid + 1]) ++grid;
-  return {grid, static_cast<int>(blockIdx.x * kBlockX + threadIdx.x) * count,
+  for (int i = 1; i < Remap::kMostGrids; ++i) grid += row >= rows.first[i];
+  return {grid, static_cast<int>(blockIdx.x) * kBlockX * samples,
           (row - rows.first[grid]) * kBlockY + static_cast<int>(threadIdx.y)};
 }
 
@@ -52,22 +52,19 @@ template <Lens kLens>
 static __global__ void __launch_bounds__(kBlockX *kBlockY)
     map_kernel(const __grid_constant__ CameraModel camera, const __grid_constant__ MapTasks tasks,
                const __grid_constant__ BlockRows rows) {
-  const LanePlace at = place_of(rows, 1);
-  const MapTask &task = tasks.task[at.grid];
-  if (at.x >= task.map.size.width || at.y >= task.map.size.height) return;
-  const std::ptrdiff_t entry = static_cast<std::ptrdiff_t>(at.y) * task.map.pitch + at.x;
-  map_sample<kLens>(camera, task, task.columns[at.x], task.rows[at.y], &task.map.places[entry],
+  const auto [grid, first, y] = place_of(rows, 1);
+  const MapTask &task = tasks.task[grid];
+  const int x = first + static_cast<int>(threadIdx.x);
+  if (x >= task.map.size.width || y >= task.map.size.height) return;
+  const std::ptrdiff_t entry = task.map.entry(x, y);
+  map_sample<kLens>(camera, task, task.columns[x], task.rows[y], &task.map.places[entry],
                     &task.map.fractions[entry]);
 }
-
-// All channels of kSamples samples.
-template <int kBytes>
-using Samples = std::conditional_t<kBytes == 1, unsigned, std::conditional_t<kBytes == 2, uint2, uint4>>;
 
 struct Launch {
   GridTasks tasks;
   BlockRows rows;
-  bool is_wide[Remap::kMostGrids] = {};  // samples can be read, and kSamples of them written, at once
+  bool is_whole[Remap::kMostGrids] = {};  // all channels of a sample can be read and written at once
 };
 
 // corner: all channels of the neighbours above and below at the left and right.
@@ -82,69 +79,72 @@ __device__ unsigned interpolate_all(const unsigned (&corner)[4], int x, int y) {
   return sample;
 }
 
-// Writes kSamples samples from (x, y) on and returns true, unless a place needs the border. All loads begin before the
-// first sample is used. Offsets have 32 bits, so that an address is a register beside a base that the block shares.
-template <int kBytes, Interpolation kInterpolation>
+// Writes kCount samples of a lane, from (x, y) on, and returns true, unless a place needs the border. All loads begin
+// before the first sample is used.
+template <int kCount, int kBytes, Interpolation kInterpolation>
 __device__ bool remap_inside(const GridTask &task, int x, int y) {
   constexpr bool is_linear = kInterpolation == Interpolation::linear;
-  const std::ptrdiff_t entry = static_cast<std::ptrdiff_t>(y) * task.map.pitch + x;
-  const uint4 places = __ldcg(reinterpret_cast<const uint4 *>(task.map.places + entry));
-  const uint2 fractions = __ldcg(reinterpret_cast<const uint2 *>(task.map.fractions + entry));
+  const std::ptrdiff_t entry = task.map.entry(x, y);
+  unsigned place[kCount];
+  std::uint16_t fraction[kCount];
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    place[i] = __ldcg(reinterpret_cast<const unsigned *>(task.map.places + entry) + i * kBlockX);
+    fraction[i] = __ldcg(task.map.fractions + entry + i * kBlockX);
+  }
   wait_for_kernel_ahead();  // which may still write the picture; the map is old
-  const unsigned place[kSamples] = {places.x, places.y, places.z, places.w};
-  const unsigned pair[kSamples / 2] = {fractions.x, fractions.y};
-  const auto beyond = [&](int i, int bits) {
-    return static_cast<int>(pair[i / 2] >> (i % 2 * 16 + bits) & (kFractions - 1));
-  };
-  unsigned offset[kSamples];
+  unsigned offset[kCount];
   bool inside = true;
 #pragma unroll
-  for (int i = 0; i < kSamples; ++i) {
+  for (int i = 0; i < kCount; ++i) {
     int column = static_cast<std::int16_t>(place[i] & 0xffff), row = static_cast<int>(place[i]) >> 16;
-    if (!is_linear) column = nearest(column, beyond(i, 0)), row = nearest(row, beyond(i, kFractionBits));
-    inside = inside && is_inside(task.source_size, column, row, kInterpolation);
+    if (!is_linear)
+      column = nearest(column, fraction_x(fraction[i])), row = nearest(row, fraction_y(fraction[i]));
+    inside &= is_inside(task.source_size, column, row, kInterpolation);
     offset[i] = static_cast<unsigned>(row * static_cast<int>(task.source.pitch_bytes) + column * kBytes);
   }
   if (!inside) return false;
   const std::uint8_t *const data[] = {task.source.data, task.source.data + task.source.pitch_bytes};
-  unsigned corner[kSamples][4];
+  unsigned corner[kCount][4];
 #pragma unroll
-  for (int i = 0; i < kSamples; ++i)
+  for (int i = 0; i < kCount; ++i)
 #pragma unroll
     for (int k = 0; k < (is_linear ? 4 : 1); ++k)
       corner[i][k] = __ldg(reinterpret_cast<const Sample<kBytes> *>(data[k / 2] + offset[i]) + k % 2);
-  unsigned word[kBytes] = {};
+  auto *to = reinterpret_cast<Sample<kBytes> *>(task.output.data + y * task.output.pitch_bytes) + x;
 #pragma unroll
-  for (int i = 0; i < kSamples; ++i) {
-    unsigned sample = corner[i][0];
-    if (is_linear) sample = interpolate_all<kBytes>(corner[i], beyond(i, 0), beyond(i, kFractionBits));
-    word[i * kBytes / 4] |= sample << i * kBytes % 4 * 8;
-  }
-  auto *to = reinterpret_cast<Samples<kBytes> *>(task.output.data + y * task.output.pitch_bytes + x * kBytes);
-  if constexpr (kBytes == 1) *to = word[0];
-  if constexpr (kBytes == 2) *to = make_uint2(word[0], word[1]);
-  if constexpr (kBytes == 4) *to = make_uint4(word[0], word[1], word[2], word[3]);
+  for (int i = 0; i < kCount; ++i)
+    to[i * kBlockX] = static_cast<Sample<kBytes>>(
+        is_linear ? interpolate_all<kBytes>(corner[i], fraction_x(fraction[i]), fraction_y(fraction[i]))
+                  : corner[i][0]);
   return true;
 }
 
+template <int kCount, Interpolation kInterpolation>
+__device__ bool remap_inside(const GridTask &task, int x, int y) {
+  return task.channels == 1   ? remap_inside<kCount, 1, kInterpolation>(task, x, y)
+         : task.channels == 2 ? remap_inside<kCount, 2, kInterpolation>(task, x, y)
+                              : remap_inside<kCount, 4, kInterpolation>(task, x, y);
+}
+
 template <Interpolation kInterpolation>
-static __global__ void __launch_bounds__(kBlockX *kBlockY, 8)
+static __global__ void __launch_bounds__(kBlockX *kBlockY, kBlocksAtOnce)
     remap_kernel(const __grid_constant__ Launch launch) {
   if (launch.tasks.maps_are_new)
     wait_for_kernel_ahead();  // before the next kernel, which does not, can start
   let_next_kernel_start();
-  const auto [grid, x, y] = place_of(launch.rows, kSamples);
+  const auto [grid, first, y] = place_of(launch.rows, kSamples);
   const GridTask &task = launch.tasks.task[grid];
-  const Size size = task.map.size;
-  if (x >= size.width || y >= size.height) return;
-  if (launch.is_wide[grid] && x + kSamples <= size.width) {
-    if (task.channels == 1 && remap_inside<1, kInterpolation>(task, x, y)) return;
-    if (task.channels == 2 && remap_inside<2, kInterpolation>(task, x, y)) return;
-    if (task.channels == 4 && remap_inside<4, kInterpolation>(task, x, y)) return;
-  }
+  const int x = first + static_cast<int>(threadIdx.x),
+            end = min(first + kSamples * kBlockX, task.map.size.width);
+  if (x >= end || y >= task.map.size.height) return;
+  const bool is_whole = launch.is_whole[grid];
+  if (is_whole && x + (kSamples - 1) * kBlockX < end && remap_inside<kSamples, kInterpolation>(task, x, y))
+    return;
   wait_for_kernel_ahead();
-  const std::ptrdiff_t entry = static_cast<std::ptrdiff_t>(y) * task.map.pitch;
-  for (int i = x; i < min(x + kSamples, size.width); ++i) {
+  const std::ptrdiff_t entry = task.map.entry(0, y);
+  for (int i = x; i < end; i += kBlockX) {
+    if (is_whole && remap_inside<1, kInterpolation>(task, i, y)) continue;
     const Place place = task.map.places[entry + i];
     const std::uint16_t fraction = task.map.fractions[entry + i];
     std::uint8_t *to = task.output.data + y * task.output.pitch_bytes +
@@ -159,11 +159,10 @@ bool is_aligned(const SampleGrid &samples, int bytes) {
          samples.pitch_bytes % bytes == 0;
 }
 
-bool is_wide(const GridTask &task) {
+bool is_whole(const GridTask &task) {
   const int bytes = task.channels;
   return bytes != 3 && task.source.pitch_bytes >= 0 && task.source.step_bytes == bytes &&
-         task.output.step_bytes == bytes && is_aligned(task.source, bytes) &&
-         is_aligned(task.output, bytes * kSamples);
+         task.output.step_bytes == bytes && is_aligned(task.source, bytes) && is_aligned(task.output, bytes);
 }
 
 }  // namespace
@@ -179,7 +178,7 @@ Status make_maps_cuda(const Execution &execution, const CameraModel &camera, con
 Status remap_grids_cuda(const Execution &execution, const GridTasks &tasks) {
   Launch launch{tasks, {}, {}};
   const dim3 blocks = blocks_of(tasks, kSamples, &launch.rows);
-  for (int i = 0; i < tasks.count; ++i) launch.is_wide[i] = is_wide(tasks.task[i]);
+  for (int i = 0; i < tasks.count; ++i) launch.is_whole[i] = is_whole(tasks.task[i]);
   const bool is_linear = tasks.task[0].settings.interpolation == Interpolation::linear;
   const auto kernel = is_linear ? remap_kernel<Interpolation::linear> : remap_kernel<Interpolation::nearest>;
   return CUDAVISION_LAUNCH_PDL("remap_kernel", kernel, blocks, block_2d(), execution.stream, launch);

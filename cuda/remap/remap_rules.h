@@ -21,12 +21,15 @@ struct Place {
 // Both coordinates of a place that is nowhere in the picture; its entry of the other map is 0.
 constexpr std::int16_t kNowhere = -32768;
 
-// A map in the backend's memory: a row has `pitch` entries, of which the first size.width count.
+// A map in the backend's memory, row by row without padding.
 struct Map {
   Place *places = nullptr;
   std::uint16_t *fractions = nullptr;
-  int pitch = 0;
   Size size;
+
+  CUDAVISION_HOST_DEVICE std::ptrdiff_t entry(int x, int y) const {
+    return static_cast<std::ptrdiff_t>(y) * size.width + x;
+  }
 };
 
 // The ray of the sample (x, y) is columns[x] * rows[y].scale + rows[y].shift.

@@ -20,7 +20,7 @@ namespace cudavision::remap::HWY_NAMESPACE {
 // Everything is compiled into this function, so that the compiler vectorises its loop.
 template <Lens kLens>
 __attribute__((flatten)) void make_map_row(const CameraModel &camera, const MapTask &task, int y) {
-  const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(y) * task.map.pitch;
+  const std::ptrdiff_t first = task.map.entry(0, y);
   const RowOfRays row = task.rows[y];
   for (int x = 0; x < task.map.size.width; ++x)
     map_sample<kLens>(camera, task, task.columns[x], row, &task.map.places[first + x],
@@ -145,7 +145,7 @@ void remap_chunk(const GridTask &task, const Place *places, const std::uint16_t 
 
 template <int kChannels>
 void remap_row_of(const GridTask &task, int y) {
-  const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(y) * task.map.pitch, step = task.output.step_bytes;
+  const std::ptrdiff_t first = task.map.entry(0, y), step = task.output.step_bytes;
   for (int x = 0; x < task.map.size.width; x += kChunk)
     remap_chunk<kChannels>(task, task.map.places + first + x, task.map.fractions + first + x,
                            std::min(kChunk, task.map.size.width - x),
