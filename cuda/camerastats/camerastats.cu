@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The CUDA backend of the camera's statistics: one kernel. A warp takes pieces of 128 x 8 pixels, of which each lane
-// has four columns, so that two lanes make a cell. The last block to finish writes the result.
+// The CUDA backend of the camera's statistics: one kernel, each of whose lanes takes cells. The last block to finish
+// writes the result.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -17,110 +17,131 @@
 namespace cudavision::camerastats {
 namespace {
 
-constexpr int kThreads = 512, kWarps = kThreads / 32;
+constexpr int kThreads = 256;    // one for each value of the histogram; a lane has registers for a whole cell
 constexpr int kMaxBlocks = 132;  // one block per multiprocessor of an H100
 constexpr int kCopies = 4;  // tables of the histogram per block; each is shared by a quarter of the warps
-constexpr int kColumns = 4, kPieceWidth = 32 * kColumns, kRows = kCameraCell;
 
 using Sum = unsigned long long;  // atomics know no signed type; the bits of a sum are the same
 constexpr int kSums = sizeof(CameraSums) / sizeof(Sum);
+constexpr int kNumbers = sizeof(CameraNumbers) / sizeof(unsigned);
 
 // In global memory; all zero between frames.
 struct Accumulator {
-  Sum sums[kSums];
-  unsigned histogram[256];
+  CameraNumbers numbers;
   unsigned blocks;  // that have finished
 };
 
 struct Pictures {
   ImageView<const std::uint8_t> now, before;
   ImageView<std::uint8_t> copy;
+  bool are_wide;  // the eight pixels of a cell's row can be read and written at once
 };
 
-// Four pixels of a row from column x on, in the order of their bytes, and the pixels beside them.
-struct Four {
-  unsigned pixels;
-  int left, right;
-
-  __device__ int at(int i) const {
-    return i < 0 ? left : i == kColumns ? right : static_cast<int>(pixels >> 8 * i & 255);
-  }
+// The pixels of a cell's row, two in a word: those of the columns 0 and 2, 4 and 6; 1 and 3, 5 and 7.
+struct Pairs {
+  unsigned even[2], odd[2];
 };
 
-// Row y, which may be one beyond an edge, of the lane's columns. All lanes of the warp must call.
-__device__ Four load_row(ImageView<const std::uint8_t> picture, int x, int y) {
-  const int width = picture.width, lane = static_cast<int>(threadIdx.x) % 32;
-  const std::uint8_t *row = picture.row(mirror_index(y, picture.height));
-  Four four{0, 0, 0};
-  if (x + kColumns <= width && reinterpret_cast<std::uintptr_t>(row + x) % kColumns == 0)
-    four.pixels = *reinterpret_cast<const unsigned *>(row + x);
-  else if (x <= width)  // the pixel at x == width is that beside the last one
-    for (int i = 0; i < kColumns; ++i)
-      four.pixels |= static_cast<unsigned>(row[mirror_index(x + i, width)]) << 8 * i;
-  four.left = static_cast<int>(__shfl_up_sync(kFullWarp, four.pixels, 1) >> 24);
-  four.right = static_cast<int>(__shfl_down_sync(kFullWarp, four.pixels, 1) & 255);
-  if (lane == 0) four.left = row[mirror_index(x - 1, width)];
-  if (lane == 31 && x + kColumns <= width) four.right = row[mirror_index(x + kColumns, width)];
-  return four;
+__device__ Pairs pairs_of(uint2 row) {
+  constexpr unsigned kLowBytes = 0x00ff00ffu;
+  return {{row.x & kLowBytes, row.y & kLowBytes}, {row.x >> 8 & kLowBytes, row.y >> 8 & kLowBytes}};
 }
 
-// The rows above, at and below a row.
-struct ThreeRows {
-  Four up, here, down;
+// The upper half of `first` and the lower half of `second`: the neighbours between two pairs.
+__device__ unsigned between(unsigned first, unsigned second) { return __byte_perm(first, second, 0x5432); }
 
-  __device__ int laplacian(int i) const {
-    return camerastats::laplacian(up.at(i), here.at(i - 1), here.at(i), here.at(i + 1), down.at(i));
-  }
-  __device__ void advance(const Four &next) { up = here, here = down, down = next; }
-};
+// Two numbers with signs in a word: low + (high << 16).
+__device__ int low_of(int word) { return static_cast<std::int16_t>(word); }
+__device__ int high_of(int word) { return (word - low_of(word)) >> 16; }
 
-__device__ void store_copy(std::uint8_t *row, int count, unsigned pixels) {
-  if (count == kColumns)
-    *reinterpret_cast<unsigned *>(row) = pixels;
-  else
-    for (int i = 0; i < count; ++i) row[i] = static_cast<std::uint8_t>(pixels >> 8 * i);
-}
+// A whole cell whose first pixel is (x, y), and the pixels around it. All are loaded before the first is used.
+struct Window {
+  uint2 rows[kCameraCell + 2];
+  unsigned left[kCameraCell], right[kCameraCell];
 
-// Adds the piece whose first pixel is (first_x, first_y), and writes its cells. All lanes of the warp must call.
-__device__ void add_piece(const Pictures &pictures, int first_x, int first_y, int noise, CameraSums *sums,
-                          unsigned *table, std::uint8_t *cells) {
-  const int lane = static_cast<int>(threadIdx.x) % 32, x = first_x + lane * kColumns;
-  const int width = pictures.now.width, height = pictures.now.height;
-  const int count = max(0, min(kColumns, width - x));  // the lane's columns within the picture
-  ThreeRows now{load_row(pictures.now, x, first_y - 1), load_row(pictures.now, x, first_y), {}};
-  ThreeRows before{load_row(pictures.before, x, first_y - 1), load_row(pictures.before, x, first_y), {}};
-  SmallSums own{};
-  int sum = 0;
-  const int rows = min(kRows, height - first_y);
-#pragma unroll 2
-  for (int r = 0; r < rows; ++r) {
-    now.down = load_row(pictures.now, x, first_y + r + 1);
-    before.down = load_row(pictures.before, x, first_y + r + 1);
-    store_copy(pictures.copy.row(first_y + r) + x, count, now.here.pixels);
+  __device__ Window(ImageView<const std::uint8_t> picture, int x, int y) {
 #pragma unroll
-    for (int i = 0; i < kColumns; ++i) {
-      if (i >= count) break;
-      add_pixel(&own, now.laplacian(i), before.laplacian(i), now.here.at(i), before.here.at(i), noise);
-      sum += now.here.at(i);
-      atomicAdd(&table[now.here.at(i)], 1u);
+    for (int r = 0; r < kCameraCell + 2; ++r)
+      rows[r] = *reinterpret_cast<const uint2 *>(picture.row(mirror_index(y + r - 1, picture.height)) + x);
+#pragma unroll
+    for (int r = 0; r < kCameraCell; ++r) {
+      left[r] = picture.row(y + r)[mirror_index(x - 1, picture.width)];
+      right[r] = picture.row(y + r)[mirror_index(x + kCameraCell, picture.width)];
     }
-    now.advance(now.down), before.advance(before.down);
   }
-  add_sums(sums, own);
-  sum += __shfl_xor_sync(kFullWarp, sum, 1);
-  if (lane % 2 == 0 && x < width)
-    cells[first_y / kRows * divide_up(width, kRows) + x / kRows] =
-        cell_mean(sum, x, first_y, {width, height});
+  // Of row r, in words as those of Pairs.
+  __device__ void laplacians(int r, int (&words)[4]) const {
+    const Pairs up = pairs_of(rows[r]), here = pairs_of(rows[r + 1]), down = pairs_of(rows[r + 2]);
+    const unsigned *even = here.even, *odd = here.odd;
+    const unsigned beside_even[] = {between(left[r] << 16, odd[0]) + odd[0],
+                                    between(odd[0], odd[1]) + odd[1]},
+                   beside_odd[] = {even[0] + between(even[0], even[1]), even[1] + between(even[1], right[r])};
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      words[i] = static_cast<int>(up.even[i] + down.even[i] + beside_even[i] - 4 * even[i]);
+      words[i + 2] = static_cast<int>(up.odd[i] + down.odd[i] + beside_odd[i] - 4 * odd[i]);
+    }
+  }
+};
+
+// What a lane adds the pixels of its cells to.
+struct Target {
+  int noise;
+  unsigned *table;   // of the histogram
+  SmallSums sums{};  // of a cell
+  int sum = 0;       // of its pixels
+
+  // Four pixels, but for their Laplacians.
+  __device__ void add_four(unsigned now, unsigned before) {
+    constexpr unsigned kOnes = 0x01010101u;
+    const unsigned difference = __vabsdiffu4(now, before),
+                   above = __vcmpgtu4(difference, static_cast<unsigned>(noise) * kOnes);
+    sums.changed += __popc(above) / 8;
+    sums.difference += static_cast<int>(__dp4a(difference & ~above, kOnes, 0u));
+    sum += static_cast<int>(__dp4a(now, kOnes, 0u));
+#pragma unroll
+    for (int i = 0; i < 32; i += 8) atomicAdd(&table[now >> i & 255], 1u);
+  }
+  __device__ void add_laplacians(int now, int before) {
+    const int low = low_of(now), high = high_of(now);
+    sums.laplacian += low + high;
+    sums.laplacian_square += low * low + high * high;
+    sums.laplacian_common += low * low_of(before) + high * high_of(before);
+  }
+};
+
+__device__ void add_whole_cell(const Pictures &pictures, int x, int y, Target *target) {
+  const Window now(pictures.now, x, y), before(pictures.before, x, y);
+#pragma unroll
+  for (int r = 0; r < kCameraCell; ++r) {
+    int words[4], words_before[4];
+    now.laplacians(r, words), before.laplacians(r, words_before);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) target->add_laplacians(words[i], words_before[i]);
+    target->add_four(now.rows[r + 1].x, before.rows[r + 1].x);
+    target->add_four(now.rows[r + 1].y, before.rows[r + 1].y);
+    *reinterpret_cast<uint2 *>(pictures.copy.row(y + r) + x) = now.rows[r + 1];
+  }
 }
 
-// Adds the sums of the warp's lanes to those of the block.
-__device__ void add_to_block(const CameraSums &own, Sum *block) {
-  const std::int64_t sums[kSums] = {own.laplacian, own.laplacian_square, own.laplacian_common, own.changed,
-                                    own.difference};
-  for (int i = 0; i < kSums; ++i) {
-    const Sum sum = warp_sum(static_cast<Sum>(sums[i]));
-    if (threadIdx.x % 32 == 0) atomicAdd(&block[i], sum);
-  }
+__device__ int laplacian_at(ImageView<const std::uint8_t> picture, int x, int y) {
+  const auto at = [&](int column, int row) {
+    return picture.row(mirror_index(row, picture.height))[mirror_index(column, picture.width)];
+  };
+  return laplacian(at(x, y - 1), at(x - 1, y), at(x, y), at(x + 1, y), at(x, y + 1));
+}
+
+// A cell of any size, of pixels at any address.
+__device__ void add_cell(const Pictures &pictures, int first_x, int first_y, Target *target) {
+  for (int y = first_y; y < min(first_y + kCameraCell, pictures.now.height); ++y)
+    for (int x = first_x; x < min(first_x + kCameraCell, pictures.now.width); ++x) {
+      const std::uint8_t value = pictures.now.row(y)[x];
+      add_pixel(&target->sums, laplacian_at(pictures.now, x, y), laplacian_at(pictures.before, x, y), value,
+                pictures.before.row(y)[x], target->noise);
+      target->sum += value;
+      atomicAdd(&target->table[value], 1u);
+      pictures.copy.row(y)[x] = value;
+    }
 }
 
 static __global__ void __launch_bounds__(kThreads, 1)
@@ -129,38 +150,40 @@ static __global__ void __launch_bounds__(kThreads, 1)
   CUDAVISION_SHARED(unsigned[kCopies][256], tables);
   CUDAVISION_SHARED(Sum[kSums], block_sums);
   CUDAVISION_SHARED(bool, is_last);
-  const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
-  for (int i = thread; i < kCopies * 256; i += kThreads) (&tables[0][0])[i] = 0;
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int c = 0; c < kCopies; ++c) tables[c][thread] = 0;
   if (thread < kSums) block_sums[thread] = 0;
   __syncthreads();
   let_next_kernel_start();
   wait_for_kernel_ahead();  // it writes the frame before and the accumulator
 
-  const int across = divide_up(pictures.now.width, kPieceWidth),
-            pieces = across * divide_up(pictures.now.height, kRows);
+  const Size size{pictures.now.width, pictures.now.height};
+  const int across = divide_up(size.width, kCameraCell), count = across * divide_up(size.height, kCameraCell);
   CameraSums sums{};
-  for (int i = static_cast<int>(blockIdx.x) * kWarps + warp; i < pieces;
-       i += static_cast<int>(gridDim.x) * kWarps)
-    add_piece(pictures, i % across * kPieceWidth, i / across * kRows, noise, &sums, tables[warp % kCopies],
-              cells);
-  add_to_block(sums, block_sums);
+  for (int i = static_cast<int>(blockIdx.x) * kThreads + thread; i < count;
+       i += static_cast<int>(gridDim.x) * kThreads) {
+    const int x = i % across * kCameraCell, y = i / across * kCameraCell;
+    Target target{noise, tables[thread / 32 % kCopies]};
+    if (pictures.are_wide && x + kCameraCell <= size.width && y + kCameraCell <= size.height)
+      add_whole_cell(pictures, x, y, &target);
+    else
+      add_cell(pictures, x, y, &target);
+    add_sums(&sums, target.sums);
+    cells[i] = cell_mean(target.sum, x, y, size);
+  }
+  const std::int64_t own[kSums] = {sums.laplacian, sums.laplacian_square, sums.laplacian_common, sums.changed,
+                                   sums.difference};
+  for (int i = 0; i < kSums; ++i)
+    if (const Sum sum = warp_sum(static_cast<Sum>(own[i])); thread % 32 == 0) atomicAdd(&block_sums[i], sum);
   __syncthreads();
 
-  for (int i = thread; i < 256; i += kThreads) {
-    unsigned sum = 0;
-    for (int c = 0; c < kCopies; ++c) sum += tables[c][i];
-    if (sum != 0) atomicAdd(&total->histogram[i], sum);
-  }
-  if (thread < kSums) atomicAdd(&total->sums[thread], block_sums[thread]);
+  unsigned count_of_value = 0;
+  for (int c = 0; c < kCopies; ++c) count_of_value += tables[c][thread];
+  if (count_of_value != 0) atomicAdd(&total->numbers.histogram[thread], count_of_value);
+  if (thread < kSums) atomicAdd(reinterpret_cast<Sum *>(&total->numbers.sums) + thread, block_sums[thread]);
   if (!is_last_block(&total->blocks, gridDim.x, &is_last)) return;
-  for (int i = thread; i < 256; i += kThreads) {
-    numbers->histogram[i] = __ldcg(&total->histogram[i]);
-    total->histogram[i] = 0;
-  }
-  if (thread < kSums) {
-    reinterpret_cast<Sum *>(&numbers->sums)[thread] = __ldcg(&total->sums[thread]);
-    total->sums[thread] = 0;
-  }
+  auto *sum = reinterpret_cast<unsigned *>(&total->numbers), *to = reinterpret_cast<unsigned *>(numbers);
+  for (int i = thread; i < kNumbers; i += kThreads) to[i] = __ldcg(&sum[i]), sum[i] = 0;
   if (thread == 0) total->blocks = 0;
 }
 
@@ -176,9 +199,13 @@ class CameraStatsCuda final : public KeptFrames {
 
  private:
   Status compute(const Frames &frames) override {
-    const int pieces = divide_up(frames.now.width, kPieceWidth) * divide_up(frames.now.height, kRows);
-    const unsigned blocks = std::min<unsigned>(blocks_for(pieces, kWarps), kMaxBlocks);
-    const Pictures pictures{frames.now, frames.before, frames.copy};
+    const Size cells = camera_cells(frames.now.size());
+    const unsigned blocks = std::min<unsigned>(blocks_for(cells.width * cells.height, kThreads), kMaxBlocks);
+    const auto is_wide = [](const auto &view) {
+      return reinterpret_cast<std::uintptr_t>(view.data) % 8 == 0 && view.pitch_bytes % 8 == 0;
+    };
+    const Pictures pictures{frames.now, frames.before, frames.copy,
+                            is_wide(frames.now) && is_wide(frames.before) && is_wide(frames.copy)};
     return CUDAVISION_LAUNCH_PDL("camera_kernel", camera_kernel, dim3(blocks), dim3(kThreads),
                                  execution_.stream, pictures, frames.noise, total_.data(), frames.numbers,
                                  frames.cells);

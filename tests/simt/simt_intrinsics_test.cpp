@@ -69,6 +69,7 @@ TEST_F(Simt, byte_intrinsics_match_their_definitions) {
   EXPECT_EQ(__byte_perm(0x33221100u, 0x77665544u, 0x7531), 0x77553311u);
   EXPECT_EQ(__byte_perm(0x33221100u, 0x77665544u, 0x0123), 0x00112233u);
   EXPECT_EQ(__vabsdiffu4(0x00ff1005u, 0xff001007u), 0xffff0002u);
+  EXPECT_EQ(__vcmpgtu4(0x00ff1005u, 0x01001004u), 0x00ff00ffu);
   EXPECT_EQ(__dp4a(0x01020304u, 0x0a0b0c0du, 5u), 10u + 22 + 36 + 52 + 5);
   EXPECT_EQ(__dp4a(-1, 0x01020304, 100), 90);
   EXPECT_EQ(__dp2a_lo(0xffff0002u, 0x05060708u, 5u), 2u * 8 + 0xffff * 7 + 5);

@@ -55,6 +55,11 @@ inline unsigned __vabsdiffu4(unsigned a, unsigned b) {
   }
   return result;
 }
+inline unsigned __vcmpgtu4(unsigned a, unsigned b) {
+  unsigned result = 0;
+  for (unsigned byte = 0xffu; byte != 0; byte <<= 8) result |= (a & byte) > (b & byte) ? byte : 0;
+  return result;
+}
 inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
   for (unsigned shift = 0; shift < 32; shift += 8) sum += (a >> shift & 0xffu) * (b >> shift & 0xffu);
   return sum;
