@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the queries about zones, on lines of JSON and on Parquet, with made events: from_to.sql, visits_by_hour.sql, stays.sql.
+"""Tests the queries about events, on lines of JSON and on Parquet, with made events: from_to.sql, visits_by_hour.sql, stays.sql,
+and cameras_now.sql.
 
 usage: zones_sql.py FOLDER_OF_BATCH FOLDER    (Python with DuckDB and pyarrow)
 """
@@ -39,10 +40,18 @@ write("a.1", [line("a", 0, 0), line("a", 1, SECOND, ("enter", "door", 1, None), 
 write("a.2", [line("a", 0, 0, ("enter", "door", 1, None)), line("a", 1, SECOND, ("leave", "door", 1, 10))])
 write("b.1", [line("b", 0, 0, ("enter", "hall", 1, None), utc="2026-11-30T23:59:59.000000000Z")])
 write("b.2", [line("b", 1, 2 * SECOND, ("leave", "hall", 1, 20), ("enter", "door", 1, None), utc="2026-12-01T00:00:01.000000000Z")])
+check = [line("c", n, n * SECOND, utc=f"2026-12-01T08:00:0{n}.500000000Z") for n in range(4)]
+for frame, *events in (1, ("lost", "begin"), ("lost", "end")), (2, ("covered", "begin"), ("dark", "begin")), (3, ("dark", "end")):
+    check[frame]["events"] = [{"event": kind, "state": state, "measure": 1.0, "running-time": frame * SECOND} for kind, state in events]
+write("c.1", check)
+write("d.1", [one | {"source": "d"} for one in check])
+write("d.2", [line("d", 0, 0, utc="2026-12-01T09:00:00.000000000Z")])  # connected again
 EXPECTED = {
     "from_to.sql": [("a", "door", "door", 2), ("a", "door", "hall", 1), ("a", "hall", None, 1), ("b", "hall", None, 1)],
     "visits_by_hour.sql": [("a", "door", "00", 2), ("a", "door", "01", 1), ("a", "hall", "00", 2), ("b", "door", "2026-12-01T00", 1),
                            ("b", "hall", "2026-11-30T23", 1)],
+    "cameras_now.sql": [("a", None, None), ("b", "2026-12-01T00:00:01", None), ("c", "2026-12-01T08:00:03", "covered"),
+                        ("d", "2026-12-01T09:00:00", None)],
     "stays.sql": [("a", "door", 3, 1.0, 6.6, 7.86, 8.0), ("a", "hall", 1, 3.0, 3.0, 3.0, 3.0), ("b", "hall", 1, 2.0, 2.0, 2.0, 2.0)],
 }
 os.chdir(folder)
@@ -54,4 +63,4 @@ for name, rows in EXPECTED.items():
     for what, text in ("JSON", query), ("Parquet", on_parquet):
         found = duckdb.sql(text).fetchall()
         assert found == rows, f"{name} on {what}: {found}"
-print("the queries about zones agree, on JSON and on Parquet")
+print("the queries about events agree, on JSON and on Parquet")
