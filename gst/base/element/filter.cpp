@@ -242,7 +242,7 @@ const char *refusal_of(const GstVideoInfo &info) {
   if (info.interlace_mode != GST_VIDEO_INTERLACE_MODE_PROGRESSIVE &&
       info.interlace_mode != GST_VIDEO_INTERLACE_MODE_MIXED)
     return "Interlaced video is not supported: put deinterlace in front";
-  // Only the first view of a buffer would be mapped: an element that hides people would let the others pass.
+  // Only the first view of a buffer would be mapped: an element that hides people would let the other views pass.
   if (GST_VIDEO_INFO_MULTIVIEW_MODE(&info) == GST_VIDEO_MULTIVIEW_MODE_SEPARATED &&
       GST_VIDEO_INFO_VIEWS(&info) > 1)
     return "Buffers with several views (multiview-mode=separated) are not supported";
@@ -281,7 +281,7 @@ gboolean take_caps(GstCudaVisionFilter *filter, Session &session, GstCaps *caps,
   // A flush, or the end, has given up the work: the next frame makes what it needs.
   if (status.code() == Status::Code::stopped) return TRUE;
   // Frames may be too small if they were large enough before, because a sender may adapt their size to the network. A
-  // region may be too small, because it may grow. Such frames pass unchanged.
+  // region may be too small, because it may grow. process() decides what becomes of such frames.
   const Size size = session.frame_size();
   const bool may_be_small =
       state.run.has_fitting_caps || region_of(settings, size) != Region{0, 0, size.width, size.height};
@@ -321,8 +321,8 @@ void post_message(GstCudaVisionFilter *filter, Session &session, GstBuffer *buff
 void refuse_region(GstCudaVisionFilter *filter, Session &session, const std::string &why) {
   if (std::exchange(filter->state->run.region_is_refused, true)) return;
   session.drop_history();  // the region of the next frames is not analysed
-  const bool counts = GST_CUDA_VISION_FILTER_GET_CLASS(filter)->lets_nothing_pass;
-  const char *what = counts ? "the whole frame counts" : "frames pass unchanged";
+  const bool takes_all = GST_CUDA_VISION_FILTER_GET_CLASS(filter)->lets_nothing_pass;
+  const char *what = takes_all ? "the whole frame counts" : "frames pass unchanged";
   GST_ELEMENT_WARNING(filter, RESOURCE, SETTINGS, ("%s: %s", why.c_str(), what), (nullptr));
 }
 
@@ -386,7 +386,7 @@ GstFlowReturn process(GstCudaVisionFilter *filter, Session &session, GstBuffer *
   return GST_FLOW_ERROR;
 }
 
-// Posts warnings of the first frame in a run whose results are doubtful.
+// Warns of frames whose results are doubtful, of each kind once in a run, and marks those that are turned.
 void warn_of_frame(GstCudaVisionFilter *filter, const Session &session, GstBuffer *buffer) {
   FilterState &state = *filter->state;
   // The element goes on with the threads that it has, at least the streaming thread.
@@ -424,7 +424,7 @@ GstFlowReturn take_frame(GstCudaVisionFilter *filter, Session &session, GstBuffe
   if (gst_buffer_get_size(buffer) == 0 && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP))
     return made == buffer ? GST_FLOW_OK : GST_BASE_TRANSFORM_FLOW_DROPPED;  // there is no new frame
   const bool is_skipped = state.run.frame_count++ % static_cast<guint64>(settings.every_nth) != 0;
-  if (is_skipped && !klass->lets_nothing_pass) return GST_FLOW_OK;
+  if (is_skipped && !klass->lets_nothing_pass) return GST_FLOW_OK;  // otherwise it must not pass as it is
 
   const bool is_timed = state.latency.begin_frame(GST_BASE_TRANSFORM_SINK_PAD(filter));
   const GstClockTime begin = gst_util_get_timestamp();
@@ -510,7 +510,7 @@ gboolean sink_event(GstBaseTransform *transform, GstEvent *event) {
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->sink_event(transform, event);
 }
 
-// At a QoS event the base class chooses the time up to which it skips frames: that of the late frame, and the time by
+// At a QoS event the base class chooses the time up to which it skips frames: that of the late frame, plus the time by
 // which it was late. As GstVideoEncoder does, this adds the lateness again, and a frame duration: otherwise the next
 // frame would be late again.
 gboolean src_event(GstBaseTransform *transform, GstEvent *event) {
@@ -547,7 +547,7 @@ gboolean propose_allocation(GstBaseTransform *transform, GstQuery *decided, GstQ
   const gboolean answered = GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)
                                 ->propose_allocation(transform, decided, query);
   keep_honoured_metas(query);
-  // The frames end here, so no element behind has to know their strides.
+  // The frames from upstream go no further, so no element behind has to know their strides.
   if (makes_new_frames(GST_CUDA_VISION_FILTER(transform))) offer_honoured_metas(query);
   const std::shared_ptr<Session> session = session_of(GST_CUDA_VISION_FILTER(transform));
   if (!session || session->backend() == Backend::cpu) return answered;
