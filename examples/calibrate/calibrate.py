@@ -15,7 +15,7 @@ except ModuleNotFoundError as missing:
 
 FEWEST = 5  # three would do in theory, but then every error of a corner counts
 SIDES = (3, 100)  # of a board, in corners
-FISHEYE = cv2.fisheye.CALIB_RECOMPUTE_EXTRINSIC | cv2.fisheye.CALIB_CHECK_COND | cv2.fisheye.CALIB_FIX_SKEW
+FISHEYE = cv2.fisheye.CALIB_USE_INTRINSIC_GUESS | cv2.fisheye.CALIB_RECOMPUTE_EXTRINSIC | cv2.fisheye.CALIB_CHECK_COND | cv2.fisheye.CALIB_FIX_SKEW
 
 EXAMPLE = """example:
   cudavision-calibrate --board 9x6 --square 0.025 --output door.yml door/*.jpg"""
@@ -96,19 +96,27 @@ def pinhole(board):
     return matrix, k, [cv2.projectPoints(board.model, *pose, matrix, k)[0].reshape(1, -1, 2) for pose in zip(turns, moves, strict=True)]
 
 
+def fisheye_from(board, circle):
+    """Begins with a lens that shows 180 degrees in a circle of this diameter."""
+    focal, (width, height) = circle / numpy.pi, board.size
+    start = numpy.array([[focal, 0, (width - 1) / 2], [0, focal, (height - 1) / 2], [0, 0, 1]])
+    _, matrix, k, turns, moves = cv2.fisheye.calibrate([board.model] * len(board.corners), board.corners, board.size, start, numpy.zeros(4), flags=FISHEYE)
+    return matrix, k, [cv2.fisheye.projectPoints(board.model, *pose, matrix, k)[0] for pose in zip(turns, moves, strict=True)]
+
+
 def fisheye(board, refuse):
     """Leaves out pictures that OpenCV cannot place, one after another."""
     while len(board.corners) >= FEWEST:
-        try:
-            _, matrix, k, turns, moves = cv2.fisheye.calibrate([board.model] * len(board.corners), board.corners, board.size, None, None, flags=FISHEYE)
-        except cv2.error as error:
-            match = re.search(r"input array (\d+)", str(error))
-            if not match:
-                raise Wrong("OpenCV finds no fisheye that would see the boards so") from None
-            del board.corners[int(match[1])]
-            refuse(board.names.pop(int(match[1])), "its board cannot be placed, because it is too far aside or too flat")
-            continue
-        return matrix, k, [cv2.fisheye.projectPoints(board.model, *pose, matrix, k)[0] for pose in zip(turns, moves, strict=True)]
+        match = None
+        for circle in (numpy.hypot(*board.size), *board.size):  # OpenCV fails if it begins far from the lens
+            try:
+                return fisheye_from(board, circle)
+            except cv2.error as error:
+                match = match or re.search(r"input array (\d+)", str(error))
+        if not match:
+            raise Wrong("OpenCV finds no fisheye that would see the boards so")
+        del board.corners[int(match[1])]
+        refuse(board.names.pop(int(match[1])), "its board cannot be placed, because it is too far aside or too flat")
     raise Wrong(f"at least {FEWEST} usable pictures are needed")
 
 

@@ -138,6 +138,20 @@ class FisheyeTest(Case):
         there = [cv2.fisheye.distortPoints(rays, *camera) for camera in ((found, coefficients), (self.MATRIX, self.K))]
         numpy.testing.assert_allclose(there[0], there[1], atol=0.5)
 
+    def test_lenses_from_a_wide_one_to_a_whole_circle_are_found(self):
+        random = numpy.random.default_rng(1)
+        for focal, size in (160, (960, 540)), (220, (960, 540)), (400, (960, 540)), (380, (600, 600)):  # 160: 193 degrees high
+            board = calibrate.Board(BOARD, 1)
+            board.size, board.names = size, list("abcdefghijkl")
+            matrix = numpy.array([[focal, 0, size[0] / 2 + 2], [0, focal, size[1] / 2 - 3], [0, 0, 1]])
+            for side in numpy.linspace(0, 2 * numpy.pi, len(board.names)):
+                turn, aside = random.normal(0, 0.3, 3), random.uniform(0, 180 / focal)
+                centre = random.uniform(7, 12) * numpy.array([numpy.sin(aside) * numpy.cos(side), numpy.sin(aside) * numpy.sin(side), numpy.cos(aside)])
+                move = centre - cv2.Rodrigues(turn)[0] @ (4, 2.5, 0)
+                seen = cv2.fisheye.projectPoints(board.model, turn, move, matrix, self.K)[0]
+                board.corners.append(seen + random.normal(0, 0.1, seen.shape))
+            numpy.testing.assert_allclose(calibrate.fisheye(board, self.fail)[0], matrix, atol=1)
+
     def test_a_board_that_opencv_cannot_place_is_left_out(self):
         board, refused = calibrate.Board(BOARD, 1), []
         for path in self.pictures:
