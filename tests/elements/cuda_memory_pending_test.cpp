@@ -19,6 +19,7 @@ using namespace cudavision::test;
 using cudavision::Size;
 
 constexpr bool kFramesCarryStreams = GST_CHECK_VERSION(1, 24, 0);
+const char *const kRectify = "cudarectify view=plane homography=\"2 0 0 0 2 0 0 0 1\"";
 
 // The value of GST_MAP_CUDA is outside the range of the C++ enum GstMapFlags.
 GstMapFlags on_device(guint access) { return static_cast<GstMapFlags>(access | guint{GST_MAP_CUDA}); }
@@ -74,8 +75,10 @@ TEST_F(CudaMemoryPending, frame_is_passed_on_without_waiting_where_it_carries_a_
   for (const std::string &description :
        every_element({.property = "display",
        .own = {"cudacanny", "cudacanny display=false", "cudahistogram display=false",
-               "cudalocalhist display=false", "cudaopticalflow display=false", "cudahog display=false"},
+               "cudalocalhist display=false", "cudaopticalflow display=false", "cudahog display=false",
+               kRectify},
        .left_out = {{"cudabgsub", "the host reads the list of what moves"},
+                    {"cudacameracheck", "the host judges what the device measures"},
                     {"cudahough", "the host sorts its lines"},
                     {"cudainpaint", "the host reads which pixels are filled"},
                     {"cudasigma2kp", "the host reads the number of its keypoints"},
@@ -121,7 +124,7 @@ TEST_F(CudaMemoryPending, frame_without_a_stream_and_frame_that_is_shared_are_wa
 TEST_F(CudaMemoryPending, frame_in_a_shared_buffer_is_waited_for) {
   CUDAVISION_NEEDS_EMULATION();
   for (const bool shared : {false, true}) {
-    CudaHarness harness("cudarectify view=plane homography=\"2 0 0 0 2 0 0 0 1\"");
+    CudaHarness harness(kRectify);
     const VideoFrame frame("NV12", {64, 48});
     harness.negotiate_cuda(frame);
     const auto pool = pool_after_start(&harness, frame, true);
