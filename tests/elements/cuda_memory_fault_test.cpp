@@ -175,6 +175,7 @@ TEST_F(CudaMemoryFault, kernels_that_the_device_cannot_run_are_named) {
 
 TEST_F(CudaMemoryFault, pipeline_plays_again_after_each_kind) {
   CUDAVISION_NEEDS_EMULATION();
+  if (!have_uploader()) GTEST_SKIP() << "there is no cudaupload";
   const std::vector<std::pair<const char *, std::function<void()>>> faults = {
       {"launch", [] { simt::fail_after(simt::Call::launch, 3, cudaErrorLaunchFailure); }},
       {"wait", [] { simt::fail_after(simt::Call::synchronise, 2, cudaErrorIllegalAddress); }},

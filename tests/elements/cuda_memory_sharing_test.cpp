@@ -243,6 +243,7 @@ TEST_F(CudaMemorySharing, it_ends_with_the_last_pipeline_and_is_made_anew) {
 
 TEST_F(CudaMemorySharing, frames_and_tensors_outlive_the_pipelines) {
   CUDAVISION_NEEDS_EMULATION();
+  if (!have_uploader()) GTEST_SKIP() << "there is no cudaupload";
   Owned<GstElement> pipeline =
       parse(std::string(kVideo) + "cudaupload ! cudacanny backend=cuda display=false ! appsink name=sink");
   gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
