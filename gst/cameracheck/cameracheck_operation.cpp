@@ -125,6 +125,7 @@ void CameraCheckOperation::tell(const Job &job, std::vector<CameraEvent> events)
     events.insert(events.begin(), lost_event(*lost, true));
     events.front().ago = events.front().duration;
   }
+  if (events.empty()) return;  // the usual frame has no meta
   GstStructure *meta = attach_zones(job.buffer);
   if (meta == nullptr) throw std::bad_alloc();
   set_list(meta, "events", events.size(),

@@ -99,7 +99,7 @@ TEST_F(CudaCameraCheck, display_writes_what_is_wrong_on_the_frame) {
 TEST_F(CudaCameraCheck, begin_and_end_are_messages_and_entries_of_the_line) {
   CheckHarness check;
   JsonHarness json;
-  EXPECT_EQ(line_of(&json, check.show(5)).length("events"), 0u);
+  EXPECT_FALSE(line_of(&json, check.show(5)).has("events"));
   EXPECT_TRUE(events_of(check.element()).empty());
   check.show(2, 90);
   const Json begin = line_of(&json, check.show(0.1, 90));
