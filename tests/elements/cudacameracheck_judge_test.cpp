@@ -15,7 +15,6 @@
 
 #include "cuda/common/workers.h"
 #include "gst/cameracheck/saved_looks.h"
-#include "tests/support/emulated.h"
 #include "tests/support/pictures.h"
 
 namespace {
@@ -95,7 +94,7 @@ class Camera {
   void turn_to(unsigned seed) { wall_ = wall(seed); }
   // Changes every frame before its noise is added.
   void set_change(std::function<void(cv::Mat *)> change) { change_ = std::move(change); }
-  cudavision::CameraJudge &judge() { return judge_; }
+  CameraJudge &judge() { return judge_; }
   const CameraEvent &last() const { return last_; }
   double when() const { return when_; }
 
@@ -158,22 +157,12 @@ class Camera {
   std::vector<std::uint8_t> cells_;
   CameraNumbers numbers_;
   bool has_before_ = false;
-  cudavision::CameraJudge judge_;
+  CameraJudge judge_;
   CameraEvent last_;
   double when_ = 0;
 };
 
 using Told = std::vector<std::string>;
-
-// It works on the host alone: the program with emulated kernels need not repeat it.
-class HostTest : public testing::Test {
- protected:
-  void SetUp() override {
-    if (test::kEmulated) GTEST_SKIP() << "the other program runs it";
-  }
-};
-class CameraJudge : public HostTest {};
-class SavedLooks : public HostTest {};
 
 // Shows what is usual, then what is wrong, then what is usual: the trouble begins and ends, and nothing else is told.
 void expect_trouble(Camera *camera, const std::string &trouble, const Look &look) {
@@ -185,7 +174,7 @@ void expect_trouble(Camera *camera, const std::string &trouble, const Look &look
   EXPECT_NEAR(camera->last().duration, 6, 0.3);
 }
 
-TEST_F(CameraJudge, each_trouble_begins_after_the_hysteresis_and_ends) {
+TEST(CameraJudge, each_trouble_begins_after_the_hysteresis_and_ends) {
   const struct {
     const char *trouble;
     Look look;
@@ -205,7 +194,7 @@ TEST_F(CameraJudge, each_trouble_begins_after_the_hysteresis_and_ends) {
   }
 }
 
-TEST_F(CameraJudge, moved_has_the_shift) {
+TEST(CameraJudge, moved_has_the_shift) {
   for (const auto &[x, y] : {std::pair(3.0, 0.0), {8.0, -5.0}, {-40.0, 12.0}}) {
     Camera camera;
     camera.show(15);
@@ -216,7 +205,7 @@ TEST_F(CameraJudge, moved_has_the_shift) {
   }
 }
 
-TEST_F(CameraJudge, another_view_has_moved_without_a_shift_and_is_learnt_after_the_relearn_time) {
+TEST(CameraJudge, another_view_has_moved_without_a_shift_and_is_learnt_after_the_relearn_time) {
   JudgeSettings settings;
   settings.relearn_time = 20;
   Camera camera(settings);
@@ -232,7 +221,7 @@ TEST_F(CameraJudge, another_view_has_moved_without_a_shift_and_is_learnt_after_t
   EXPECT_EQ(camera.show(10), Told{"covered end"}) << "the old view is known still";
 }
 
-TEST_F(CameraJudge, slow_changes_are_told_when_they_are_large) {
+TEST(CameraJudge, slow_changes_are_told_when_they_are_large) {
   Camera drifting, blurring;
   drifting.show(15), blurring.show(15);
   EXPECT_EQ(drifting.show_each(40, [](double time) { return Look{.x = time / 6}; }), Told{"moved begin"});
@@ -242,7 +231,7 @@ TEST_F(CameraJudge, slow_changes_are_told_when_they_are_large) {
   EXPECT_LT(blurring.when(), 40) << "at a standard deviation of 2 at the latest";
 }
 
-TEST_F(CameraJudge, what_is_usual_is_no_trouble) {
+TEST(CameraJudge, what_is_usual_is_no_trouble) {
   Camera camera;
   camera.show(15);
   const struct {
@@ -264,7 +253,7 @@ TEST_F(CameraJudge, what_is_usual_is_no_trouble) {
 }
 
 // Soft edges have weak gradients, so that something new with strong ones could seem a shift of all.
-TEST_F(CameraJudge, what_is_new_in_a_soft_picture_is_no_shift) {
+TEST(CameraJudge, what_is_new_in_a_soft_picture_is_no_shift) {
   for (unsigned seed = 1; seed <= 4; ++seed) {
     Camera camera({}, seed);
     const auto soften = [](cv::Mat *picture) { cv::GaussianBlur(*picture, *picture, {}, 8); };
@@ -279,7 +268,7 @@ TEST_F(CameraJudge, what_is_new_in_a_soft_picture_is_no_shift) {
   }
 }
 
-TEST_F(CameraJudge, a_cover_in_part_is_measured) {
+TEST(CameraJudge, a_cover_in_part_is_measured) {
   Camera camera;
   camera.show(15);
   EXPECT_NEAR(camera.judge().measures().covered_share, 0, 0.05);
@@ -287,7 +276,7 @@ TEST_F(CameraJudge, a_cover_in_part_is_measured) {
   EXPECT_NEAR(camera.judge().measures().covered_share, 0.5, 0.12);
 }
 
-TEST_F(CameraJudge, a_frozen_picture_lacks_its_noise) {
+TEST(CameraJudge, a_frozen_picture_lacks_its_noise) {
   JudgeSettings settings;
   settings.frozen_time = 10;
   Camera camera(settings);
@@ -299,7 +288,7 @@ TEST_F(CameraJudge, a_frozen_picture_lacks_its_noise) {
   EXPECT_EQ(camera.freeze(30, 3), Told{}) << "the usual noise";
 }
 
-TEST_F(CameraJudge, light_that_is_too_dark_too_bright_or_flickers) {
+TEST(CameraJudge, light_that_is_too_dark_too_bright_or_flickers) {
   Camera dark, bright, flickering;
   dark.show(15), bright.show(15), flickering.show(15);
   EXPECT_EQ(dark.show(5, {.gain = 0.15, .noise = 1}), Told{"dark begin"}) << "and it is no cover";
@@ -313,7 +302,7 @@ TEST_F(CameraJudge, light_that_is_too_dark_too_bright_or_flickers) {
 }
 
 // The switch of a lamp at dusk: the view fits half, is learnt as the second look, and both are known then.
-TEST_F(CameraJudge, day_and_night_are_learnt_apart) {
+TEST(CameraJudge, day_and_night_are_learnt_apart) {
   const auto lamp = [](cv::Mat *picture) {
     for (int y = 0; y < picture->rows; ++y)
       for (int x = 0; x < picture->cols / 2; ++x) {
@@ -333,7 +322,7 @@ TEST_F(CameraJudge, day_and_night_are_learnt_apart) {
   EXPECT_GT(camera.judge().measures().kept_share, 0.9) << "the day is known still";
 }
 
-TEST_F(CameraJudge, a_jump_in_time_ends_no_event_and_begins_none) {
+TEST(CameraJudge, a_jump_in_time_ends_no_event_and_begins_none) {
   Camera camera;
   camera.show(15);
   for (int i = 0; i < 5; ++i) {
@@ -346,14 +335,14 @@ TEST_F(CameraJudge, a_jump_in_time_ends_no_event_and_begins_none) {
   EXPECT_EQ(camera.show(3), Told{"covered end"});
 }
 
-TEST_F(CameraJudge, a_picture_without_edges_tells_nothing_of_covers) {
+TEST(CameraJudge, a_picture_without_edges_tells_nothing_of_covers) {
   Camera camera;
   camera.set_change([](cv::Mat *picture) { picture->setTo(120); });
   EXPECT_EQ(camera.show(40), Told{});
   EXPECT_FALSE(camera.judge().measures().is_learnt);
 }
 
-TEST_F(CameraJudge, nothing_is_judged_by_the_view_before_it_is_learnt) {
+TEST(CameraJudge, nothing_is_judged_by_the_view_before_it_is_learnt) {
   JudgeSettings settings;
   settings.learn_time = 5;
   Camera camera(settings);
@@ -365,15 +354,15 @@ TEST_F(CameraJudge, nothing_is_judged_by_the_view_before_it_is_learnt) {
 
 // --- the file ---
 
-cudavision::SavedLooks learnt_looks() {
+SavedLooks learnt_looks() {
   Camera camera;
   camera.show(15);
   return {.region = {3, 4, kSize.width, kSize.height}, .looks = camera.judge().looks()};
 }
 
-TEST_F(SavedLooks, are_read_as_they_were_written) {
-  const cudavision::SavedLooks saved = learnt_looks();
-  cudavision::SavedLooks read;
+TEST(SavedLooks, are_read_as_they_were_written) {
+  const SavedLooks saved = learnt_looks();
+  SavedLooks read;
   ASSERT_TRUE(read.decode(saved.encode()).ok());
   EXPECT_EQ(read.region, saved.region);
   EXPECT_EQ(read.looks[0].means(), saved.looks[0].means());
@@ -382,23 +371,23 @@ TEST_F(SavedLooks, are_read_as_they_were_written) {
   EXPECT_EQ(read.encode(), saved.encode());
 }
 
-TEST_F(SavedLooks, every_file_that_is_cut_off_or_longer_is_refused) {
+TEST(SavedLooks, every_file_that_is_cut_off_or_longer_is_refused) {
   const std::string whole = learnt_looks().encode();
   for (std::size_t length = 0; length < whole.size(); length += length < 100 ? 1 : 97) {
-    cudavision::SavedLooks read;
+    SavedLooks read;
     EXPECT_FALSE(read.decode(whole.substr(0, length)).ok()) << length;
   }
-  cudavision::SavedLooks read;
+  SavedLooks read;
   EXPECT_FALSE(read.decode(whole + "x").ok());
 }
 
-TEST_F(SavedLooks, impossible_numbers_are_refused) {
+TEST(SavedLooks, impossible_numbers_are_refused) {
   const std::string whole = learnt_looks().encode();
   const std::size_t head = whole.find('\n') + 1;
   for (const std::size_t place : {head + 3, head + 8, head + 11, head + 16 + 7, whole.size() - 1}) {
     std::string bytes = whole;
     bytes[place] = '\xff';
-    cudavision::SavedLooks read;
+    SavedLooks read;
     EXPECT_FALSE(read.decode(bytes).ok()) << place;
   }
 }
