@@ -30,20 +30,19 @@ void step_towards(double *usual, double value, double least) {
 }
 
 // The value that this share of the pixels does not exceed.
-int quantile(const CameraNumbers &numbers, std::int64_t pixels, double share) {
-  auto left = static_cast<std::int64_t>(share * static_cast<double>(pixels));
+int quantile(const JudgedFrame &f, double share) {
+  auto left = static_cast<std::int64_t>(share * static_cast<double>(f.pixels));
   int value = 0;
-  while (value < 255 && (left -= numbers.histogram[value]) > 0) ++value;
+  while (value < 255 && (left -= f.numbers.histogram[value]) > 0) ++value;
   return value;
 }
 
-double mean_of(const CameraNumbers &numbers, std::int64_t pixels) {
-  double sum = 0;
-  for (int v = 0; v < 256; ++v) sum += v * static_cast<double>(numbers.histogram[v]);
-  return sum / static_cast<double>(pixels);
-}
-
 // The means of a frame over its pixels.
+double brightness_of(const JudgedFrame &f) {
+  double sum = 0;
+  for (int v = 0; v < 256; ++v) sum += v * static_cast<double>(f.numbers.histogram[v]);
+  return sum / static_cast<double>(f.pixels);
+}
 double sharpness_of(const JudgedFrame &f) {
   return std::max(0.0, static_cast<double>(f.numbers.sums.laplacian_common) / static_cast<double>(f.pixels));
 }
@@ -56,17 +55,17 @@ double noise_of(const JudgedFrame &f) {
 
 const std::vector<CameraEvent> &CameraJudge::take(const JudgedFrame &frame, const JudgeSettings &settings) {
   events_.clear();
-  now_ += frame.passed;
+  settings_ = settings, passed_ = frame.passed;
+  now_ += passed_;
   measures_ = {};
   measures_.changed = static_cast<double>(frame.numbers.sums.changed) / static_cast<double>(frame.pixels);
-  measures_.brightness = mean_of(frame.numbers, frame.pixels);
-  if (looks_[0].is_learnt() && looks_[0].size() != frame.picture.size) looks_ = {};
-  measure_light(frame, settings);
-  follow_stillness(frame, settings);
-  follow_flicker(frame, settings);
+  measures_.brightness = brightness_of(frame);
+  measure_light(frame);
+  follow_stillness(frame);
+  follow_flicker();
   const CameraFit fit = this->fit(frame);
-  judge_view(frame, fit, settings);
-  learn(frame, fit, settings);
+  judge_view(frame, fit);
+  learn(frame, fit);
   return events_;
 }
 
@@ -77,16 +76,17 @@ void CameraJudge::jump() {
   turns_.clear();
 }
 
-void CameraJudge::hold(Trouble trouble, std::optional<bool> is_bad, double measure, double patience,
-                       double passed) {
+void CameraJudge::hold(Trouble trouble, std::optional<bool> is_bad, double measure,
+                       std::optional<double> begins_after) {
   Hold &hold = holds_[index(trouble)];
-  if (hold.is_on) hold.lasted += passed, hold.worst = std::max(hold.worst, measure);
+  if (hold.is_on) hold.lasted += passed_, hold.worst = std::max(hold.worst, measure);
   if (!is_bad || *is_bad == hold.is_on) {
     hold.pending = -1;
     return;
   }
-  hold.pending = hold.pending < 0 ? 0 : hold.pending + passed;
-  if (hold.pending < patience) return;
+  hold.pending = hold.pending < 0 ? 0 : hold.pending + passed_;
+  if (hold.pending < (hold.is_on ? settings_.hysteresis : begins_after.value_or(settings_.hysteresis)))
+    return;
   CameraEvent event{.trouble = trouble, .begins = !hold.is_on, .measure = measure, .ago = hold.pending};
   if (hold.is_on) event.measure = hold.worst, event.duration = hold.lasted - hold.pending;
   if (trouble == Trouble::moved && measures_.kept_share >= kKnownPlace && event.begins)
@@ -95,38 +95,32 @@ void CameraJudge::hold(Trouble trouble, std::optional<bool> is_bad, double measu
   hold = {.is_on = event.begins, .pending = -1, .worst = measure, .lasted = hold.pending};
 }
 
-void CameraJudge::measure_light(const JudgedFrame &frame, const JudgeSettings &settings) {
-  const auto level = [&](double share) { return quantile(frame.numbers, frame.pixels, share); };
-  const int nearly_all = level(0.95), middle = level(0.5);
-  hold(Trouble::dark, nearly_all < settings.dark_level, (255 - nearly_all) / 255.0, settings.hysteresis,
-       frame.passed);
-  const bool is_burnt = middle >= kBright && middle >= level(0.999) - kBurntLevels;
-  hold(Trouble::bright, is_burnt, middle / 255.0, settings.hysteresis, frame.passed);
+void CameraJudge::measure_light(const JudgedFrame &frame) {
+  const int nearly_all = quantile(frame, 0.95), middle = quantile(frame, 0.5);
+  hold(Trouble::dark, nearly_all < settings_.dark_level, (255 - nearly_all) / 255.0);
+  const bool is_burnt = middle >= kBright && middle >= quantile(frame, 0.999) - kBurntLevels;
+  hold(Trouble::bright, is_burnt, middle / 255.0);
 }
 
 // A picture is frozen if no cell changes for frozen-time, and mostly its noise is missing, too: a codec repeats a
 // picture, and makes a little noise with each key frame.
-void CameraJudge::follow_stillness(const JudgedFrame &frame, const JudgeSettings &settings) {
-  const std::uint8_t *cells = frame.picture.cells, *end = cells + still_cells_.size();
+void CameraJudge::follow_stillness(const JudgedFrame &frame) {
   const auto is_near = [](int a, int b) { return std::abs(a - b) <= kStillLevels; };
-  const double usual = looks_[current_].is_learnt() ? looks_[current_].noise : 0;
-  const bool is_quiet =
-      frame.has_before && measures_.changed <= kStillShare && noise_of(frame) <= std::max(usual / 4, 0.02);
-  quiet_ += ((is_quiet ? 1 : 0) - quiet_) * std::min(1.0, frame.passed / kQuietTime);
-  const Size size = frame.picture.size;
-  if (quiet_ < 0.5 || still_cells_.empty() || !std::equal(cells, end, still_cells_.begin(), is_near)) {
-    still_cells_.assign(cells, cells + static_cast<std::ptrdiff_t>(size.width) * size.height);
-    still_ = 0;
+  const bool is_quiet = frame.has_before && measures_.changed <= kStillShare &&
+                        noise_of(frame) <= std::max(looks_[current_].noise / 4, 0.02);
+  quiet_ += ((is_quiet ? 1 : 0) - quiet_) * std::min(1.0, passed_ / kQuietTime);
+  if (quiet_ >= 0.5 && std::ranges::equal(frame.picture.cells, still_cells_, is_near)) {
+    still_ += passed_;
   } else {
-    still_ += frame.passed;
+    still_cells_.assign(frame.picture.cells.begin(), frame.picture.cells.end());
+    still_ = 0;
   }
-  const bool is_frozen = still_ >= settings.frozen_time;
-  const double patience = is_on(Trouble::frozen) ? settings.hysteresis : 0;
-  hold(Trouble::frozen, is_frozen, still_, patience, frame.passed);
+  const bool is_frozen = still_ >= settings_.frozen_time;
+  hold(Trouble::frozen, is_frozen, still_, 0);
   if (is_frozen && !events_.empty() && events_.back().trouble == Trouble::frozen) events_.back().ago = still_;
 }
 
-void CameraJudge::follow_flicker(const JudgedFrame &frame, const JudgeSettings &settings) {
+void CameraJudge::follow_flicker() {
   const double light = measures_.brightness;
   if (extreme_ < 0) extreme_ = light;
   const double turn = std::max(1.0, kTurn * extreme_);
@@ -138,9 +132,8 @@ void CameraJudge::follow_flicker(const JudgedFrame &frame, const JudgeSettings &
   while (!turns_.empty() && turns_.front() < now_ - 1) turns_.pop_front();
   // It has flickered since the first of these turns.
   const double turns = static_cast<double>(turns_.size()), since = turns_.empty() ? 0 : now_ - turns_.front();
-  const double patience =
-      is_on(Trouble::flicker) ? settings.hysteresis : std::max(0.0, settings.hysteresis - since);
-  hold(Trouble::flicker, exceeds(Trouble::flicker, turns, kFlickerTurns), turns, patience, frame.passed);
+  hold(Trouble::flicker, exceeds(Trouble::flicker, turns, kFlickerTurns), turns,
+       std::max(0.0, settings_.hysteresis - since));
 }
 
 // The fit with the look that the frame fits better.
@@ -158,38 +151,37 @@ CameraFit CameraJudge::fit(const JudgedFrame &frame) {
   return best;
 }
 
-void CameraJudge::judge_view(const JudgedFrame &frame, const CameraFit &fit, const JudgeSettings &settings) {
+void CameraJudge::judge_view(const JudgedFrame &frame, const CameraFit &fit) {
   const CameraLook &look = looks_[current_];
+  const bool is_here = fit.kept >= kKnownPlace;
   std::optional<bool> covered, defocused, moved, noisy;
   const double length = std::hypot(fit.shift_x, fit.shift_y);
   double blur = 1;
   if (fit.is_known) {
     measures_.is_learnt = true;
     measures_.covered_share = fit.flat, measures_.kept_share = fit.kept;
-    covered = fit.kept < kKnownPlace && exceeds(Trouble::covered, fit.flat, settings.covered_share);
-    if (fit.kept >= kKnownPlace) {
-      measures_.shift_x = fit.shift_x, measures_.shift_y = fit.shift_y;
-      moved = exceeds(Trouble::moved, length, settings.shift);
-      noisy = !is_on(Trouble::flicker) &&
-              exceeds(Trouble::noise, measures_.changed, std::max(kNoiseShare, kNoiseRatio * look.changed));
-    } else if (!*covered && fit.kept < kNoPlace) {
-      moved = true;
-    }
+    covered = !is_here && exceeds(Trouble::covered, fit.flat, settings_.covered_share);
+    if (!*covered && fit.kept < kNoPlace) moved = true;
   }
-  if (fit.is_known && fit.kept >= kKnownPlace && frame.has_before) {
+  if (is_here) {
+    measures_.shift_x = fit.shift_x, measures_.shift_y = fit.shift_y;
+    moved = exceeds(Trouble::moved, length, settings_.shift);
+    noisy = !is_on(Trouble::flicker) &&
+            exceeds(Trouble::noise, measures_.changed, std::max(kNoiseShare, kNoiseRatio * look.changed));
+  }
+  if (is_here && frame.has_before) {
     measures_.sharpness = sharpness_of(frame) / std::max(look.sharpness * fit.gain * fit.gain, 1e-3);
     blur = 1 / std::max(measures_.sharpness, 1e-3);
-    defocused = exceeds(Trouble::defocused, blur, 1 / settings.least_sharpness);
+    defocused = exceeds(Trouble::defocused, blur, 1 / settings_.least_sharpness);
   }
-  hold(Trouble::covered, covered, fit.flat, settings.hysteresis, frame.passed);
-  hold(Trouble::defocused, defocused, blur, settings.hysteresis, frame.passed);
-  hold(Trouble::moved, moved, length, settings.hysteresis, frame.passed);
-  hold(Trouble::noise, noisy, measures_.changed, settings.hysteresis, frame.passed);
+  hold(Trouble::covered, covered, fit.flat);
+  hold(Trouble::defocused, defocused, blur);
+  hold(Trouble::moved, moved, length);
+  hold(Trouble::noise, noisy, measures_.changed);
 }
 
 bool CameraJudge::is_calm() const {
-  return std::all_of(holds_.begin(), holds_.end(),
-                     [](const Hold &hold) { return !hold.is_on && hold.pending < 0; });
+  return std::ranges::all_of(holds_, [](const Hold &hold) { return !hold.is_on && hold.pending < 0; });
 }
 
 void CameraJudge::begin_learning(std::size_t look) {
@@ -198,23 +190,23 @@ void CameraJudge::begin_learning(std::size_t look) {
   collected_ = half_fits_ = 0;
 }
 
-void CameraJudge::learn(const JudgedFrame &frame, const CameraFit &fit, const JudgeSettings &settings) {
+void CameraJudge::learn(const JudgedFrame &frame, const CameraFit &fit) {
   if (!frame.has_before) return;
   if (!looks_[current_].is_learnt() && !learning_) begin_learning(current_);
   const Hold &moved = holds_[index(Trouble::moved)];
   const bool moved_for_long =
-      moved.is_on && settings.relearn_time > 0 && moved.lasted >= settings.relearn_time;
+      moved.is_on && settings_.relearn_time > 0 && moved.lasted >= settings_.relearn_time;
   if (learning_ && fit.kept >= kSamePlace) learning_.reset();  // a view that is known has come back
   if (!learning_ && moved_for_long) begin_learning(1 - current_);
   if (learning_) {
-    if (is_calm() || moved_for_long) collect(frame, settings);
+    if (is_calm() || moved_for_long) collect(frame);
     return;
   }
   if (!is_calm() || !fit.is_known) return;
   const bool fits_half = fit.kept < kSamePlace && fit.kept > kNoPlace;
-  half_fits_ = std::max(0.0, half_fits_ + (fits_half ? frame.passed : -frame.passed));
-  if (half_fits_ >= kHalfFitTime && fit.flat < settings.covered_share / 2) begin_learning(1 - current_);
-  stepped_ += frame.passed;
+  half_fits_ = std::max(0.0, half_fits_ + (fits_half ? passed_ : -passed_));
+  if (half_fits_ >= kHalfFitTime && fit.flat < settings_.covered_share / 2) begin_learning(1 - current_);
+  stepped_ += passed_;
   if (stepped_ < kLearnStep || fit.kept < kSamePlace) return;
   stepped_ = 0;
   CameraLook &look = looks_[current_];
@@ -224,16 +216,14 @@ void CameraJudge::learn(const JudgedFrame &frame, const CameraFit &fit, const Ju
   step_towards(&look.noise, noise_of(frame), 0.1);
 }
 
-void CameraJudge::collect(const JudgedFrame &frame, const JudgeSettings &settings) {
-  collected_ += frame.passed;
-  if (collected_ < settings.learn_time / kSamples * static_cast<double>(samples_.size() + 1)) return;
-  const std::uint8_t *cells = frame.picture.cells;
-  const Size size = frame.picture.size;
-  samples_.emplace_back(cells, cells + static_cast<std::ptrdiff_t>(size.width) * size.height);
+void CameraJudge::collect(const JudgedFrame &frame) {
+  collected_ += passed_;
+  if (collected_ < settings_.learn_time / kSamples * static_cast<double>(samples_.size() + 1)) return;
+  samples_.emplace_back(frame.picture.cells.begin(), frame.picture.cells.end());
   sharpness_.push_back(sharpness_of(frame));
   changed_.push_back(measures_.changed);
   noise_.push_back(noise_of(frame));
-  if (samples_.size() == kSamples) finish_learning(size);
+  if (samples_.size() == kSamples) finish_learning(frame.picture.size);
 }
 
 void CameraJudge::finish_learning(Size size) {

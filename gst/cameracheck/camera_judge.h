@@ -3,7 +3,6 @@
 // keeps two looks, such as that of the day and that of the night with the camera's own lamp: a frame may fit either.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -69,19 +68,15 @@ struct CameraMeasures {
 
 class CameraJudge {
  public:
-  // Takes the next frame. The events are valid until the next call.
+  // Takes the next frame; all have one size. The events are valid until the next call.
   const std::vector<CameraEvent> &take(const JudgedFrame &frame, const JudgeSettings &settings);
   // The next frame does not follow the last one: nothing that is pending is continued.
   void jump();
 
   bool is_on(Trouble trouble) const { return holds_[index(trouble)].is_on; }
-  bool is_blind() const {
-    return std::ranges::any_of(kBlinding, [this](Trouble trouble) { return is_on(trouble); });
-  }
   const CameraMeasures &measures() const { return measures_; }
   // What was learnt. A look that is not learnt has no means.
   std::array<CameraLook, 2> &looks() { return looks_; }
-  const std::array<CameraLook, 2> &looks() const { return looks_; }
 
  private:
   // A trouble with its hysteresis by time.
@@ -92,23 +87,27 @@ class CameraJudge {
   };
   static std::size_t index(Trouble trouble) { return static_cast<std::size_t>(trouble); }
 
-  void measure_light(const JudgedFrame &frame, const JudgeSettings &settings);
-  void follow_stillness(const JudgedFrame &frame, const JudgeSettings &settings);
-  void follow_flicker(const JudgedFrame &frame, const JudgeSettings &settings);
+  void measure_light(const JudgedFrame &frame);
+  void follow_stillness(const JudgedFrame &frame);
+  void follow_flicker();
   CameraFit fit(const JudgedFrame &frame);
-  void judge_view(const JudgedFrame &frame, const CameraFit &fit, const JudgeSettings &settings);
-  // Tells the trouble when `is_bad` has differed from what was told for the time `patience`; unknown: nothing changes.
-  void hold(Trouble trouble, std::optional<bool> is_bad, double measure, double patience, double passed);
+  void judge_view(const JudgedFrame &frame, const CameraFit &fit);
+  // Tells the trouble when `is_bad` has differed from what was told for the hysteresis, or its begin after that time;
+  // unknown: nothing changes.
+  void hold(Trouble trouble, std::optional<bool> is_bad, double measure,
+            std::optional<double> begins_after = {});
   // Whether a measure is bad: one that is told already must fall below two thirds of the limit.
   bool exceeds(Trouble trouble, double measure, double limit) const {
     return measure >= (is_on(trouble) ? limit * 2 / 3 : limit);
   }
   bool is_calm() const;
-  void learn(const JudgedFrame &frame, const CameraFit &fit, const JudgeSettings &settings);
-  void collect(const JudgedFrame &frame, const JudgeSettings &settings);
+  void learn(const JudgedFrame &frame, const CameraFit &fit);
+  void collect(const JudgedFrame &frame);
   void finish_learning(Size size);
   void begin_learning(std::size_t look);
 
+  JudgeSettings settings_;
+  double passed_ = 0;  // since the last frame
   std::array<CameraLook, 2> looks_;
   std::size_t current_ = 0;
   std::array<Hold, kTroubles> holds_;
@@ -116,9 +115,9 @@ class CameraJudge {
   CameraMeasures measures_;
   double now_ = 0, searched_ = -1;
 
-  double still_ = 0,
-         quiet_ = 0;  // for how long no cell has changed, and the share of recent frames without noise
+  double still_ = 0;                       // for how long no cell has changed
   std::vector<std::uint8_t> still_cells_;  // since then
+  double quiet_ = 0;                       // the share of recent frames without noise
   double extreme_ = -1;                    // the last maximum or minimum of the brightness
   bool rises_ = false;
   std::deque<double> turns_;  // when the brightness turned in the last second

@@ -147,7 +147,7 @@ void CameraLook::find_edges() {
 // the direction up to 23 degrees.
 CameraLook::Found CameraLook::look_at(const CellPicture &frame, const Edge &edge, int x, int y,
                                       int ratio) const {
-  const std::uint8_t *here = frame.cells + y * size_.width + x;
+  const std::uint8_t *here = frame.cells.data() + y * size_.width + x;
   const std::int64_t wanted_x = edge.gradient_x * ratio / kWhole, wanted_y = edge.gradient_y * ratio / kWhole,
                      seen_x = kUnits * (here[1] - here[-1]),
                      seen_y = kUnits * (here[size_.width] - here[-size_.width]),
@@ -162,8 +162,7 @@ CameraLook::Found CameraLook::look_at(const CellPicture &frame, const Edge &edge
 }
 
 int CameraLook::ratio_of(const CellPicture &frame) const {
-  const std::int64_t sum =
-      std::accumulate(frame.cells, frame.cells + means_.size(), std::int64_t{0}) * kUnits;
+  const std::int64_t sum = kUnits * std::accumulate(frame.cells.begin(), frame.cells.end(), std::int64_t{0});
   return static_cast<int>(
       std::clamp<std::int64_t>(kWhole * sum / std::max<std::int64_t>(sum_, 1), kWhole / 8, kWhole));
 }
@@ -213,7 +212,7 @@ void CameraLook::refine(const CellPicture &frame, Shift shift, int ratio, Camera
     const int x = edge.x + shift.x, y = edge.y + shift.y;
     if (!is_inside(edge.x, edge.y, kDetailReach + 1) || !is_inside(x, y, kDetailReach)) continue;
     if (look_at(frame, edge, x, y, ratio) == Found::kept)
-      equations.push_back({edge.factors, detail(frame.cells + y * size_.width + x, size_.width)});
+      equations.push_back({edge.factors, detail(frame.cells.data() + y * size_.width + x, size_.width)});
   }
   fit->shift_x = kCameraCell * shift.x, fit->shift_y = kCameraCell * shift.y;
   if (equations.size() < static_cast<std::size_t>(kLeastEdges)) return;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "cuda/camerastats/camerastats.h"
@@ -23,7 +24,7 @@ T median(std::vector<T> values) {
 
 // The cells of a frame.
 struct CellPicture {
-  const std::uint8_t *cells;
+  std::span<const std::uint8_t> cells;
   Size size;
 };
 

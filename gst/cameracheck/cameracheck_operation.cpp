@@ -102,8 +102,9 @@ Status CameraCheckOperation::run(const Job &job) {
 Status CameraCheckOperation::finish(const Job &job) {
   const GstClockTime passed = clock_.next(GST_BUFFER_PTS(job.buffer), false, false).time;
   const Size size = learnt_->size;
+  const std::span cells(results_.items_on_host(), static_cast<std::size_t>(results_.capacity()));
   const JudgedFrame frame{.numbers = results_.count_on_host(),
-                          .picture = {results_.items_on_host(), camera_cells(size)},
+                          .picture = {cells, camera_cells(size)},
                           .pixels = static_cast<std::int64_t>(size.width) * size.height,
                           .passed = static_cast<double>(passed) / GST_SECOND,
                           .has_before = std::exchange(has_before_, true)};

@@ -143,8 +143,7 @@ class Camera {
                   kNoiseLevel, &numbers_, cells_.data())
             .ok());
     const bool has_before = std::exchange(has_before_, true);
-    return {
-        numbers_, {cells_.data(), camera_cells(kSize)}, kSize.width * kSize.height, 1 / kRate, has_before};
+    return {numbers_, {cells_, camera_cells(kSize)}, kSize.width * kSize.height, 1 / kRate, has_before};
   }
 
   JudgeSettings settings_;
@@ -213,9 +212,9 @@ TEST(CameraJudge, another_view_has_moved_without_a_shift_and_is_learnt_after_the
   camera.turn_to(7);
   EXPECT_EQ(camera.show(10), Told{"moved begin"});
   EXPECT_FALSE(camera.last().has_shift);
-  EXPECT_TRUE(camera.judge().is_blind());
+  EXPECT_TRUE(camera.judge().is_on(Trouble::moved));
   EXPECT_EQ(camera.show(30), Told{"moved end"}) << "the new view is learnt";
-  EXPECT_FALSE(camera.judge().is_blind());
+  EXPECT_FALSE(camera.judge().is_on(Trouble::moved));
   EXPECT_EQ(camera.show(10, {.cover = 90}), Told{"covered begin"}) << "and is what a cover hides";
   camera.turn_to(1);
   EXPECT_EQ(camera.show(10), Told{"covered end"}) << "the old view is known still";
@@ -283,7 +282,7 @@ TEST(CameraJudge, a_frozen_picture_lacks_its_noise) {
   EXPECT_EQ(camera.show(40), Told{}) << "an empty scene with its noise is not frozen";
   EXPECT_EQ(camera.freeze(15), Told{"frozen begin"});
   EXPECT_NEAR(camera.when(), 11, 1);
-  EXPECT_TRUE(camera.judge().is_blind());
+  EXPECT_TRUE(camera.judge().is_on(Trouble::frozen));
   EXPECT_EQ(camera.show(10), Told{"frozen end"});
   EXPECT_EQ(camera.freeze(30, 3), Told{}) << "the usual noise";
 }

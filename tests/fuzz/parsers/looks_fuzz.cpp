@@ -18,10 +18,10 @@ void use(CameraLook &look) {
   std::vector<std::uint8_t> cells(look.means().size());
   for (std::size_t i = 0; i < cells.size(); ++i) cells[i] = static_cast<std::uint8_t>(i * 37);
   for (const bool everywhere : {false, true}) {
-    const CameraFit fit = look.compare({cells.data(), size}, everywhere);
+    const CameraFit fit = look.compare({cells, size}, everywhere);
     if (!(fit.kept >= 0 && fit.kept <= 1 && fit.flat >= 0 && fit.flat <= 1)) std::abort();
   }
-  look.approach({cells.data(), size}, 1);
+  look.approach({cells, size}, 1);
 }
 
 }  // namespace
