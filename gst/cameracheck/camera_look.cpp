@@ -2,17 +2,16 @@
 #include "gst/cameracheck/camera_look.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
-#include <functional>
 #include <numeric>
 #include <optional>
 
 namespace cudavision {
 namespace {
 
-constexpr int kUnits = CameraLook::kUnits;
+constexpr int kUnits = 64;                  // of a level of brightness
+constexpr int kReach = 8;                   // cells to each side of a search everywhere
 constexpr int kLeastGradient = 6 * kUnits;  // of an edge of the look
 constexpr int kFlat = 3 * kUnits / 2;       // what noise and rounding make of a flat place
 constexpr std::size_t kMostEdges = 2048;    // the strongest; they bound the time of a search
@@ -38,42 +37,37 @@ double detail(const T *here, int width) {
 // An equation at a kept edge: to first order, the detail of the frame is gain * (detail of the look - shift * gradient
 // of that detail), with the shift in cells.
 struct Equation {
-  std::array<double, 3> factors;
+  Vector factors;
   double value;
 
-  double residual(const std::array<double, 3> &solution) const {
+  double residual(const Vector &solution) const {
     return std::abs(std::inner_product(factors.begin(), factors.end(), solution.begin(), -value));
   }
 };
 
-using Solution = std::array<double, 3>;
-
 // The least squares of the equations whose residual by `last` is at most `most`; nothing without a unique solution.
-std::optional<Solution> solve(const std::vector<Equation> &equations, const Solution &last, double most) {
-  std::array<std::array<double, 4>, 3> rows{};
+std::optional<Vector> solve(const std::vector<Equation> &equations, const Vector &last, double most) {
+  Matrix products{};
+  Vector values{};
   for (const Equation &e : equations) {
     if (e.residual(last) > most) continue;
     for (std::size_t i = 0; i < 3; ++i) {
-      for (std::size_t j = 0; j < 3; ++j) rows[i][j] += e.factors[i] * e.factors[j];
-      rows[i][3] += e.factors[i] * e.value;
+      for (std::size_t j = 0; j < 3; ++j) products[3 * i + j] += e.factors[i] * e.factors[j];
+      values[i] += e.factors[i] * e.value;
     }
   }
-  for (std::size_t i = 0; i < 3; ++i) {  // the matrix is positive definite: it needs no pivots
-    if (rows[i][i] < 1e-6) return std::nullopt;
-    for (std::size_t k = 0; k < 3; ++k) {
-      const double part = k == i ? 0 : rows[k][i] / rows[i][i];
-      for (std::size_t j = i; j < 4; ++j) rows[k][j] -= part * rows[i][j];
-    }
-  }
-  return Solution{rows[0][3] / rows[0][0], rows[1][3] / rows[1][1], rows[2][3] / rows[2][2]};
+  // By Hadamard's inequality the determinant is between 0 and this product, and 0 without a unique solution.
+  const double most_determinant = products[0] * products[4] * products[8];
+  if (determinant(products) <= 1e-9 * most_determinant) return std::nullopt;
+  return mapped(inverse(products), values);
 }
 
 // Solves without the equations that fit worst, because what has changed in the picture has not moved. They are chosen
 // again after each solution, at first as if nothing had moved.
-std::optional<Solution> solve_robustly(const std::vector<Equation> &equations) {
+std::optional<Vector> solve_robustly(const std::vector<Equation> &equations) {
   constexpr double kOutlier = 2.5;  // median residuals
   constexpr int kTurns = 4;
-  std::optional<Solution> solution{{1, 0, 0}};
+  std::optional<Vector> solution{{1, 0, 0}};
   std::vector<double> residuals(equations.size());
   for (int turn = 0; turn < kTurns && solution; ++turn) {
     std::transform(equations.begin(), equations.end(), residuals.begin(),
@@ -105,10 +99,7 @@ void CameraLook::approach(const CellPicture &frame, int step) {
 }
 
 bool CameraLook::restore(std::vector<std::uint16_t> means, Size size) {
-  if (means.size() != static_cast<std::size_t>(size.width) * static_cast<std::size_t>(size.height))
-    return false;
-  if (std::any_of(means.begin(), means.end(), [](std::uint16_t mean) { return mean > 255 * kUnits; }))
-    return false;
+  if (std::ranges::max(means) > 255 * kUnits) return false;
   size_ = size, means_ = std::move(means), last_ = {};
   find_edges();
   return true;
@@ -129,8 +120,8 @@ void CameraLook::find_edges() {
     return e.gradient_x * e.gradient_x + e.gradient_y * e.gradient_y;
   };
   if (edges_.size() > most) {
-    std::ranges::nth_element(edges_, edges_.begin() + static_cast<std::ptrdiff_t>(most), std::greater(),
-                             strength);
+    std::ranges::nth_element(edges_, edges_.begin() + static_cast<std::ptrdiff_t>(most),
+                             std::ranges::greater(), strength);
     edges_.resize(most);
   }
   for (Edge &edge : edges_) {

@@ -5,12 +5,12 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "cuda/camerastats/camerastats.h"
+#include "gst/base/geometry/projective.h"
 
 namespace cudavision {
 
@@ -37,25 +37,22 @@ struct CameraFit {
   double shift_x = 0, shift_y = 0;  // how far the frame has moved, in pixels
 };
 
+// A unit of its means is 1/64 of a level of brightness.
 class CameraLook {
  public:
   // Makes the look of the median of each cell. There must be a sample; all have this size.
   void learn(const std::vector<std::vector<std::uint8_t>> &samples, Size size);
-  // Moves each cell of the look towards the frame, by at most `step` units of kUnits to a level.
+  // Moves each cell of the look towards the frame, by at most `step` units.
   void approach(const CellPicture &frame, int step);
 
   bool is_learnt() const { return !means_.empty(); }
-  Size size() const { return size_; }
   // Compares the frame with the look where the frame last fitted, and a cell to each side. everywhere: compares within
-  // kReach cells to each side.
+  // eight cells to each side.
   CameraFit compare(const CellPicture &frame, bool everywhere);
 
-  // For files: the means in units, row by row. Means of another number of cells, or too bright ones, are refused.
+  // For files: the means of all cells in units, row by row. Too bright ones are refused.
   const std::vector<std::uint16_t> &means() const { return means_; }
   bool restore(std::vector<std::uint16_t> means, Size size);
-
-  static constexpr int kUnits = 64;  // of a level of brightness
-  static constexpr int kReach = 8;
 
   // Of a sharpness, a share of changed pixels and a noise, the usual values (CameraJudge).
   double sharpness = 0, changed = 0, noise = 0;
@@ -63,7 +60,7 @@ class CameraLook {
  private:
   struct Edge {
     std::int32_t x, y, gradient_x, gradient_y;  // the gradients in units, over two cells
-    std::array<double, 3> factors;              // of refine()
+    Vector factors;                             // of refine()
   };
   // What an edge has become in a frame.
   enum class Found { unknown, kept, flat, other };

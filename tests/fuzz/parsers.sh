@@ -17,8 +17,8 @@ declare -A sources=(
   [background]="gst/bgsub/saved_background.cpp gst/base/input/excerpt.cpp gst/base/input/regular_file.cpp"
   [calibration]="gst/rectify/calibration.cpp gst/rectify/view.cpp
     gst/base/geometry/projective.cpp gst/base/input/excerpt.cpp gst/base/input/regular_file.cpp gst/base/input/yaml.cpp"
-  [looks]="gst/cameracheck/saved_looks.cpp gst/cameracheck/camera_look.cpp gst/base/input/excerpt.cpp
-    gst/base/input/regular_file.cpp"
+  [looks]="gst/cameracheck/saved_looks.cpp gst/cameracheck/camera_look.cpp gst/base/geometry/projective.cpp
+    gst/base/input/excerpt.cpp gst/base/input/regular_file.cpp"
   [model]="gst/hog/model_file.cpp gst/hog/model_markup.cpp gst/hog/model_yaml.cpp gst/base/input/excerpt.cpp
     gst/base/input/regular_file.cpp gst/base/input/yaml.cpp"
   [mask]="gst/inpaint/mask_picture.cpp gst/inpaint/decode_png.cpp gst/base/input/excerpt.cpp

@@ -13,8 +13,7 @@ namespace {
 using namespace cudavision;
 
 // An accepted look must work: a frame is compared with it, and it learns the frame.
-void use(CameraLook &look) {
-  const Size size = look.size();
+void use(CameraLook &look, Size size) {
   std::vector<std::uint8_t> cells(look.means().size());
   for (std::size_t i = 0; i < cells.size(); ++i) cells[i] = static_cast<std::uint8_t>(i * 37);
   for (const bool everywhere : {false, true}) {
@@ -34,6 +33,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
   if (!status.ok()) return 0;
   if (saved.encode() != bytes) std::abort();
   for (CameraLook &look : saved.looks)
-    if (look.is_learnt()) use(look);
+    if (look.is_learnt()) use(look, camera_cells({saved.region.width, saved.region.height}));
   return 0;
 }
