@@ -28,49 +28,6 @@
 namespace cudavision {
 namespace {
 
-std::vector<Property<CheckSettings>> time_properties() {
-  using S = CheckSettings;
-  using R = CheckRanges;
-  return {real_property<S>({"hysteresis", "Hysteresis",
-                            "Seconds for which a trouble must last, or be over, until it is told"},
-                           &S::hysteresis, R::hysteresis),
-          real_property<S>({"learn-time", "Learn time", "Seconds in which a view is learnt"}, &S::learn_time,
-                           R::learn_time),
-          real_property<S>(
-              {"relearn-time", "Relearn time",
-               "Seconds after which a camera that has moved keeps its new view: it is learnt, and the event "
-               "ends (0 = never)"},
-              &S::relearn_time, R::relearn_time),
-          real_property<S>(
-              {"frozen-time", "Frozen time", "Seconds without any change after which the picture is frozen"},
-              &S::frozen_time, R::frozen_time),
-          real_property<S>(
-              {"lost-time", "Lost time",
-               "Seconds without a frame, while the pipeline plays, after which frames are lost (0 = never)"},
-              &S::lost_time, R::lost_time, Mutable::ready)};
-}
-
-std::vector<Property<CheckSettings>> limit_properties() {
-  using S = CheckSettings;
-  using R = CheckRanges;
-  return {real_property<S>({"covered-share", "Covered share",
-                            "The camera is covered if this share of the learnt edges has no structure"},
-                           &S::covered_share, R::covered_share),
-          real_property<S>({"least-sharpness", "Least sharpness",
-                            "The camera is out of focus below this part of the learnt sharpness"},
-                           &S::least_sharpness, R::least_sharpness),
-          real_property<S>({"shift", "Shift", "The camera has moved if the picture has by so many pixels"},
-                           &S::shift, R::shift),
-          integer_property<S>(
-              {"dark-level", "Dark level", "It is too dark if 95 % of the pixels are below this luma"},
-              &S::dark_level, R::dark_level, Mutable::controllable),
-          string_property<S>(
-              {"model-location", "Model location",
-               "File in which what the camera usually shows is kept: read at the start if it is there, "
-               "and written at the stop"},
-              &S::model_location, Mutable::ready)};
-}
-
 struct CameraCheckElement {
   using Operation = CameraCheckOperation;
 
@@ -79,45 +36,67 @@ struct CameraCheckElement {
                                      "or lost, on an NVIDIA GPU or on the CPU"};
 
   static std::vector<Property<CheckSettings>> properties() {
-    return joined(time_properties(), limit_properties());
+    using S = CheckSettings;
+    using R = CheckRanges;
+    return {
+        real_property<S>({"hysteresis", "Hysteresis",
+                          "Seconds for which a trouble must last, or be over, until it is told"},
+                         &S::hysteresis, R::hysteresis),
+        real_property<S>({"learn-time", "Learn time", "Seconds in which a view is learnt"}, &S::learn_time,
+                         R::learn_time),
+        real_property<S>(
+            {"relearn-time", "Relearn time",
+             "Seconds after which a camera that has moved keeps its new view: it is learnt, and the event "
+             "ends (0 = never)"},
+            &S::relearn_time, R::relearn_time),
+        real_property<S>(
+            {"frozen-time", "Frozen time", "Seconds without any change after which the picture is frozen"},
+            &S::frozen_time, R::frozen_time),
+        real_property<S>(
+            {"lost-time", "Lost time",
+             "Seconds without a frame, while the pipeline plays, after which frames are lost (0 = never)"},
+            &S::lost_time, R::lost_time, Mutable::ready),
+        real_property<S>({"covered-share", "Covered share",
+                          "The camera is covered if this share of the learnt edges has no structure"},
+                         &S::covered_share, R::covered_share),
+        real_property<S>({"least-sharpness", "Least sharpness",
+                          "The camera is out of focus below this part of the learnt sharpness"},
+                         &S::least_sharpness, R::least_sharpness),
+        real_property<S>({"shift", "Shift", "The camera has moved if the picture has by so many pixels"},
+                         &S::shift, R::shift),
+        integer_property<S>(
+            {"dark-level", "Dark level", "It is too dark if 95 % of the pixels are below this luma"},
+            &S::dark_level, R::dark_level, Mutable::controllable),
+        string_property<S>(
+            {"model-location", "Model location",
+             "File in which what the camera usually shows is kept: read at the start if it is there, "
+             "and written at the stop"},
+            &S::model_location, Mutable::ready)};
   }
   static Status load(const CheckSettings &settings, CheckFiles *files) {
     return SavedLooks::load(settings.model_location, &files->looks);
   }
-  static void extend(GstCudaVisionFilterClass *klass);
-};
-
-CheckState &state_of(gpointer object) { return ElementClass<CameraCheckElement>::state_of(object); }
-
-// The functions of the element's class that watch for frames. They override those of the base class.
-class Watching {
- public:
-  static void install(GstCudaVisionFilterClass *klass) {
-    parent_ = static_cast<GstBaseTransformClass *>(g_type_class_peek(GST_TYPE_CUDA_VISION_FILTER));
-    GST_ELEMENT_CLASS(klass)->change_state = GST_DEBUG_FUNCPTR(change_state);
-    GST_BASE_TRANSFORM_CLASS(klass)->submit_input_buffer = GST_DEBUG_FUNCPTR(take_frame);
+  static CheckState &state_of(gpointer object) { return ElementClass<CameraCheckElement>::state_of(object); }
+  // Makes the class watch for frames.
+  static void extend(GstCudaVisionFilterClass *klass) {
     register_zones_meta();
+    static const auto change_state = GST_ELEMENT_CLASS(klass)->change_state;
+    GST_ELEMENT_CLASS(klass)->change_state = [](GstElement *element, GstStateChange transition) {
+      CheckState &state = state_of(element);
+      if (transition == GST_STATE_CHANGE_PLAYING_TO_PAUSED) state.watch.stop();
+      const GstStateChangeReturn result = change_state(element, transition);
+      if (transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING && result != GST_STATE_CHANGE_FAILURE)
+        state.watch.start(static_cast<GstClockTime>(state.snapshot().lost_time * GST_SECOND));
+      return result;
+    };
+    static const auto take_frame = GST_BASE_TRANSFORM_CLASS(klass)->submit_input_buffer;
+    GST_BASE_TRANSFORM_CLASS(klass)->submit_input_buffer = [](GstBaseTransform *transform,
+                                                              gboolean is_discont, GstBuffer *buffer) {
+      state_of(transform).watch.note_frame();
+      return take_frame(transform, is_discont, buffer);
+    };
   }
-
- private:
-  static GstStateChangeReturn change_state(GstElement *element, GstStateChange transition) {
-    CheckState &state = state_of(element);
-    if (transition == GST_STATE_CHANGE_PLAYING_TO_PAUSED) state.watch.stop();
-    const GstStateChangeReturn result = GST_ELEMENT_CLASS(parent_)->change_state(element, transition);
-    if (transition != GST_STATE_CHANGE_PAUSED_TO_PLAYING || result == GST_STATE_CHANGE_FAILURE) return result;
-    state.watch.start(static_cast<GstClockTime>(state.snapshot().lost_time * GST_SECOND));
-    return result;
-  }
-
-  static GstFlowReturn take_frame(GstBaseTransform *transform, gboolean is_discont, GstBuffer *buffer) {
-    state_of(transform).watch.note_frame();
-    return parent_->submit_input_buffer(transform, is_discont, buffer);
-  }
-
-  static inline GstBaseTransformClass *parent_;
 };
-
-void CameraCheckElement::extend(GstCudaVisionFilterClass *klass) { Watching::install(klass); }
 
 }  // namespace
 }  // namespace cudavision
