@@ -2,11 +2,13 @@
 #include "gst/cameracheck/cameracheck_operation.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "cuda/common/backends.h"
 #include "cuda/draw/text.h"
 #include "gst/base/element/timing.h"
+#include "gst/base/frame/format.h"
 #include "gst/base/results/frame_notes.h"
 #include "gst/base/results/zones_meta.h"
 #include "gst/base/style/label_style.h"
@@ -15,6 +17,8 @@ namespace cudavision {
 namespace {
 
 constexpr std::size_t kMostPrimitives = 128;  // of the names of all troubles
+
+Size size_of(const Region &region) { return {region.width, region.height}; }
 
 GstClockTime nanoseconds(double seconds) { return static_cast<GstClockTime>(seconds * GST_SECOND); }
 
@@ -45,40 +49,34 @@ Status CameraCheckOperation::allocate(const OperationSetup &setup) {
   CUDAVISION_TRY(make_camerastats(setup.execution, setup.region, &stats_));
   CUDAVISION_TRY(results_.allocate(setup.execution, cells.width * cells.height));
   CUDAVISION_TRY(primitives_.allocate(setup.execution, kMostPrimitives * sizeof(Primitive)));
-  CUDAVISION_TRY(host_primitives_.allocate(setup.execution, primitives_));
-  CUDAVISION_TRY(make_canvas(
-      setup.execution, {GST_VIDEO_INFO_WIDTH(setup.info), GST_VIDEO_INFO_HEIGHT(setup.info)}, &canvas_));
-  if (auto *last = static_cast<Learnt *>(setup.learnt->get());
-      last != nullptr && last->size == setup.region) {
+  CUDAVISION_TRY(make_canvas(setup.execution, size_of(*setup.info), &canvas_));
+  auto *last = static_cast<Learnt *>(setup.learnt->get());
+  if (last != nullptr && size_of(last->region) == setup.region) {
     learnt_.reset(static_cast<Learnt *>(setup.learnt->release()));
     learnt_->judge.jump();
     return {};
   }
   learnt_ = std::make_unique<Learnt>(&check_state_);
-  learnt_->size = setup.region, learnt_->location = settings_.model_location;
-  resume();
+  learnt_->location = settings_.model_location;
+  resume(setup.region);
   return {};
 }
 
-void CameraCheckOperation::resume() {
-  const SavedLooks *saved = state_.files().looks.get();
-  if (saved == nullptr) return;
-  const Size size{saved->region.width, saved->region.height};
-  learnt_->region = saved->region;
-  if (size == learnt_->size)
-    learnt_->judge.looks() = saved->looks;
+void CameraCheckOperation::resume(Size size) {
+  const CheckFiles &saved = state_.files();
+  if (!saved) return;
+  if (size_of(saved->region) == size)
+    learnt_->region = saved->region, learnt_->judge.looks() = saved->looks;
   else
-    state_.warn_once("model", "The file of model-location is for ", to_string(size),
+    state_.warn_once("model", "The file of model-location is for ", to_string(size_of(saved->region)),
                      " pixels: what the camera usually shows is learnt anew");
 }
 
 void CameraCheckOperation::Learnt::end() {
   if (!location || location->empty() || !judge.looks()[0].is_learnt()) return;
   const MemoryBudget::Scope not_charged(nullptr);
-  const Status status = catch_bad_alloc([this] {
-    return SavedLooks{.region = {region.x, region.y, size.width, size.height}, .looks = judge.looks()}.save(
-        *location);
-  });
+  const Status status = catch_bad_alloc(
+      [this] { return SavedLooks{.region = region, .looks = judge.looks()}.save(*location); });
   if (!status.ok()) state->warn_once("save", status.text());
 }
 
@@ -101,7 +99,7 @@ Status CameraCheckOperation::run(const Job &job) {
 
 Status CameraCheckOperation::finish(const Job &job) {
   const GstClockTime passed = clock_.next(GST_BUFFER_PTS(job.buffer), false, false).time;
-  const Size size = learnt_->size;
+  const Size size = job.luma.size();
   const std::span cells(results_.items_on_host(), static_cast<std::size_t>(results_.capacity()));
   const JudgedFrame frame{.numbers = results_.count_on_host(),
                           .picture = {cells, camera_cells(size)},
@@ -115,18 +113,17 @@ Status CameraCheckOperation::finish(const Job &job) {
   return {};
 }
 
-// The message that frames are lost was posted when it was noticed; the frame that ends this has both events.
-void CameraCheckOperation::tell(const Job &job, std::vector<CameraEvent> events) {
+void CameraCheckOperation::tell(const Job &job, const std::vector<CameraEvent> &judged) {
+  std::vector<CameraEvent> events;
+  const std::optional<GstClockTime> lost = check_state_.watch.take_lost();
+  if (lost) events = {lost_event(*lost, true), lost_event(*lost, false)};
+  events.insert(events.end(), judged.begin(), judged.end());
+  if (events.empty()) return;  // the usual frame has no meta
   const GstClockTime running_time =
       to_running_time(GST_BASE_TRANSFORM(state_.element())->segment, GST_BUFFER_PTS(job.buffer));
-  const std::optional<GstClockTime> lost = check_state_.watch.take_lost();
-  if (lost) events.insert(events.begin(), lost_event(*lost, false));
-  for (const CameraEvent &event : events) post_camera_event(state_.element(), event, running_time);
-  if (lost) {
-    events.insert(events.begin(), lost_event(*lost, true));
-    events.front().ago = events.front().duration;
-  }
-  if (events.empty()) return;  // the usual frame has no meta
+  // The message that frames are lost was posted when it was noticed.
+  for (std::size_t i = lost ? 1 : 0; i < events.size(); ++i)
+    post_camera_event(state_.element(), events[i], running_time);
   GstStructure *meta = attach_zones(job.buffer);
   if (meta == nullptr) throw std::bad_alloc();
   set_list(meta, "events", events.size(),
@@ -141,14 +138,13 @@ Status CameraCheckOperation::draw(const Job &job) {
       text.append(text.empty() ? "" : " ").append(kTroubleNames[i]);
   if (text.empty() || !has_before_) return {};
   const TextStyle style = label_style(0xffff0000, 1, job.frame.size(), job.region, *job.info).text;
-  std::vector<Primitive> primitives;
-  append_text(&primitives, text, job.region.x + 4 * style.scale, job.region.y + 4 * style.scale, style);
-  primitives.resize(std::min(primitives.size(), kMostPrimitives));
-  const std::size_t count = primitives.size();
-  std::copy_n(primitives.data(), count, static_cast<Primitive *>(host_primitives_.written()));
-  CUDAVISION_TRY(host_primitives_.send(job.execution, primitives_, count * sizeof(Primitive)));
-  return canvas_->draw(job.frame, static_cast<const Primitive *>(primitives_.data()), static_cast<int>(count),
-                       nullptr, job.region);
+  text_.clear();
+  append_text(&text_, text, job.region.x + 4 * style.scale, job.region.y + 4 * style.scale, style);
+  text_.resize(std::min(text_.size(), kMostPrimitives));
+  CUDAVISION_TRY(
+      copy_from_host(job.execution, primitives_.data(), text_.data(), text_.size() * sizeof(Primitive)));
+  return canvas_->draw(job.frame, static_cast<const Primitive *>(primitives_.data()),
+                       static_cast<int>(text_.size()), nullptr, job.region);
 }
 
 void CameraCheckOperation::describe(GstStructure *message) {

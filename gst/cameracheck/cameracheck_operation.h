@@ -35,9 +35,7 @@ struct CheckRanges {
 // No two properties contradict each other.
 inline Status validate(const CheckSettings &) { return {}; }
 
-struct CheckFiles {
-  std::shared_ptr<SavedLooks> looks;  // of model-location, or null if there is no such file
-};
+using CheckFiles = std::optional<SavedLooks>;  // of model-location, if there is such a file
 
 struct CheckState : ElementState<CheckSettings, CheckFiles> {
   using ElementState::ElementState;
@@ -45,10 +43,11 @@ struct CheckState : ElementState<CheckSettings, CheckFiles> {
   FrameWatch watch{element()};
 };
 
-// The begin or the end of a time without frames.
+// The begin or the end of a time without frames, which lasts until it is told.
 inline CameraEvent lost_event(GstClockTime time, bool begins) {
-  const double seconds = static_cast<double>(time) / GST_SECOND;
-  return {.trouble = Trouble::lost, .begins = begins, .measure = seconds, .duration = seconds};
+  CameraEvent event{.begins = begins, .measure = static_cast<double>(time) / GST_SECOND};
+  (begins ? event.ago : event.duration) = event.measure;
+  return event;
 }
 // running_time: of the frame that tells the event, or GST_CLOCK_TIME_NONE.
 void post_camera_event(GstElement *element, const CameraEvent &event, GstClockTime running_time);
@@ -77,14 +76,13 @@ class CameraCheckOperation final : public ElementOperation<CheckSettings, CheckF
 
     State *state;
     CameraJudge judge;
-    Region region;  // of the last frame
-    Size size;
+    Region region;  // of the last frame, or of the file
     std::optional<std::string> location;
   };
 
-  // Takes the looks of model-location if they are for such frames.
-  void resume();
-  void tell(const Job &job, std::vector<CameraEvent> events);
+  // Takes the looks of model-location if they are for regions of this size.
+  void resume(Size size);
+  void tell(const Job &job, const std::vector<CameraEvent> &judged);
   Status draw(const Job &job);
 
   CheckState &check_state_;
@@ -95,8 +93,8 @@ class CameraCheckOperation final : public ElementOperation<CheckSettings, CheckF
   StreamClock clock_;
 
   std::unique_ptr<Canvas> canvas_;
+  std::vector<Primitive> text_;  // that is being copied to primitives_
   OwnedBytes primitives_;
-  HostCopy host_primitives_;
 };
 
 }  // namespace cudavision

@@ -74,7 +74,7 @@ struct CameraCheckElement {
             &S::model_location, Mutable::ready)};
   }
   static Status load(const CheckSettings &settings, CheckFiles *files) {
-    return SavedLooks::load(settings.model_location, &files->looks);
+    return SavedLooks::load(settings.model_location, files);
   }
   static CheckState &state_of(gpointer object) { return ElementClass<CameraCheckElement>::state_of(object); }
   // Makes the class watch for frames.

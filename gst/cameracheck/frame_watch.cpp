@@ -38,12 +38,11 @@ gboolean FrameWatch::is_due(GstClock *, GstClockTime, GstClockID id, gpointer wa
   if (id != self.id_) return TRUE;  // it was stopped meanwhile
   self.disarm();
   if (GST_PAD_IS_EOS(GST_BASE_TRANSFORM_SINK_PAD(self.element_))) return TRUE;
-  const GstClockTime lasted = gst_clock_get_time(self.clock_) - self.last_;
+  const GstClockTime now = gst_clock_get_time(self.clock_), lasted = now - self.last_;
   self.is_lost_ = lasted >= self.longest_;
   if (!self.is_lost_) return self.arm(), TRUE;
-  const GstClockTime since = self.last_ - gst_element_get_base_time(self.element_);
   lock.unlock();
-  post_camera_event(self.element_, lost_event(lasted, true), since);
+  post_camera_event(self.element_, lost_event(lasted, true), now - gst_element_get_base_time(self.element_));
   return TRUE;
 }
 

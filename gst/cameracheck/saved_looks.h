@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -15,9 +14,9 @@ struct SavedLooks {
   Region region;                    // of the frame that was analysed
   std::array<CameraLook, 2> looks;  // those that are learnt have camera_cells() of the region
 
-  // Reads the file that the property names. *saved stays as it is if the property is not set or there is no file yet.
+  // Reads the file that the property names. *saved stays empty if the property is not set or there is no file yet.
   // The error names the property and the file.
-  static Status load(const std::optional<std::string> &location, std::shared_ptr<SavedLooks> *saved);
+  static Status load(const std::optional<std::string> &location, std::optional<SavedLooks> *saved);
   // Replaces the file atomically.
   Status save(const std::string &location) const;
 
