@@ -223,15 +223,12 @@ void CameraJudge::collect(const JudgedFrame &frame) {
   sharpness_.push_back(sharpness_of(frame));
   changed_.push_back(measures_.changed);
   noise_.push_back(noise_of(frame));
-  if (samples_.size() == kSamples) finish_learning(frame.picture.size);
-}
-
-void CameraJudge::finish_learning(Size size) {
-  CameraLook &look = looks_[*learning_];
-  look.learn(samples_, size);
-  look.sharpness = median(sharpness_), look.changed = median(changed_), look.noise = median(noise_);
+  if (samples_.size() < kSamples) return;
   current_ = *learning_;
-  begin_learning(0);
+  CameraLook &look = looks_[current_];
+  look.learn(samples_, frame.picture.size);
+  look.sharpness = median(sharpness_), look.changed = median(changed_), look.noise = median(noise_);
+  samples_.clear();
   learning_.reset();
 }
 

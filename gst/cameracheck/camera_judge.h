@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "cuda/camerastats/camerastats.h"
@@ -103,7 +102,6 @@ class CameraJudge {
   bool is_calm() const;
   void learn(const JudgedFrame &frame, const CameraFit &fit);
   void collect(const JudgedFrame &frame);
-  void finish_learning(Size size);
   void begin_learning(std::size_t look);
 
   JudgeSettings settings_;
