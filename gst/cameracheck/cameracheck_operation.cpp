@@ -9,6 +9,7 @@
 #include "cuda/draw/text.h"
 #include "gst/base/element/timing.h"
 #include "gst/base/frame/format.h"
+#include "gst/base/input/regular_file.h"
 #include "gst/base/results/frame_notes.h"
 #include "gst/base/results/zones_meta.h"
 #include "gst/base/style/label_style.h"
@@ -57,7 +58,6 @@ Status CameraCheckOperation::allocate(const OperationSetup &setup) {
     return {};
   }
   learnt_ = std::make_unique<Learnt>(&check_state_);
-  learnt_->location = settings_.model_location;
   resume(setup.region);
   return {};
 }
@@ -73,11 +73,12 @@ void CameraCheckOperation::resume(Size size) {
 }
 
 void CameraCheckOperation::Learnt::end() {
+  const std::optional<std::string> &location = state->settings_in_force().model_location;
   if (!location || location->empty() || !judge.looks()[0].is_learnt()) return;
   const MemoryBudget::Scope not_charged(nullptr);
   const Status status = catch_bad_alloc(
-      [this] { return SavedLooks{.region = region, .looks = judge.looks()}.save(*location); });
-  if (!status.ok()) state->warn_once("save", status.text());
+      [&] { return replace_file(*location, SavedLooks{.region = region, .looks = judge.looks()}.encode()); });
+  if (!status.ok()) state->warn_once("save", about_model(*location, " is not replaced: ", status).text());
 }
 
 std::unique_ptr<LearntState> CameraCheckOperation::take_learnt(bool) { return std::move(learnt_); }

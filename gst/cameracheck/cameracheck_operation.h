@@ -77,7 +77,6 @@ class CameraCheckOperation final : public ElementOperation<CheckSettings, CheckF
     State *state;
     CameraJudge judge;
     Region region;  // of the last frame, or of the file
-    std::optional<std::string> location;
   };
 
   // Takes the looks of model-location if they are for regions of this size.

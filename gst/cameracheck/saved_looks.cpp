@@ -76,9 +76,4 @@ Status SavedLooks::load(const std::optional<std::string> &location, std::optiona
   return status.ok() ? status : about_model(*location, " cannot be used: ", status);
 }
 
-Status SavedLooks::save(const std::string &location) const {
-  const Status status = replace_file(location, encode());
-  return status.ok() ? status : about_model(location, " is not replaced: ", status);
-}
-
 }  // namespace cudavision

@@ -17,8 +17,6 @@ struct SavedLooks {
   // Reads the file that the property names. *saved stays empty if the property is not set or there is no file yet.
   // The error names the property and the file.
   static Status load(const std::optional<std::string> &location, std::optional<SavedLooks> *saved);
-  // Replaces the file atomically.
-  Status save(const std::string &location) const;
 
   // The contents of the file: a line of text with the version, and numbers, all little-endian.
   std::string encode() const;
