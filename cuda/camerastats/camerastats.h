@@ -16,16 +16,17 @@ constexpr int kCameraCell = 8;  // a square of so many pixels on each side is on
 
 // L is the Laplacian of a pixel: the sum of its four neighbours minus four times itself, as cv::Laplacian computes with
 // ksize = 1 and the border BORDER_REFLECT_101. d is the absolute difference of a pixel to the frame before.
-struct CameraSums {
-  std::int64_t laplacian;         // the sum of L
-  std::int64_t laplacian_square;  // of L * L
-  std::int64_t
-      laplacian_common;     // of L times the L of the frame before: noise, which differs, adds nothing to it
-  std::int64_t changed;     // the number of pixels whose d is above `noise`
-  std::int64_t difference;  // the sum of d over all other pixels
+template <typename T>
+struct CameraSumsOf {
+  T laplacian;         // the sum of L
+  T laplacian_square;  // of L * L
+  T laplacian_common;  // of L times the L of the frame before: noise, which differs, adds nothing to it
+  T changed;           // the number of pixels whose d is above `noise`
+  T difference;        // the sum of d over all other pixels
 
-  friend bool operator==(const CameraSums &, const CameraSums &) = default;
+  friend bool operator==(const CameraSumsOf &, const CameraSumsOf &) = default;
 };
+using CameraSums = CameraSumsOf<std::int64_t>;
 
 struct CameraNumbers {
   CameraSums sums;

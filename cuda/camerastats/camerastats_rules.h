@@ -11,15 +11,12 @@ CUDAVISION_HOST_DEVICE constexpr int laplacian(int up, int left, int here, int r
   return up + left + right + down - 4 * here;
 }
 
-// CameraSums of few pixels.
-struct SmallSums {
-  int laplacian, laplacian_square, laplacian_common, changed, difference;
-};
+using SmallSums = CameraSumsOf<int>;  // of few pixels
 
-// Adds a pixel to CameraSums or SmallSums. The Laplacians and values are of this frame and the one before.
-template <typename Sums>
-CUDAVISION_HOST_DEVICE inline void add_pixel(Sums *sums, int now, int before, int value_now, int value_before,
-                                             int noise) {
+// Adds a pixel. The Laplacians and values are of this frame and the one before.
+template <typename T>
+CUDAVISION_HOST_DEVICE inline void add_pixel(CameraSumsOf<T> *sums, int now, int before, int value_now,
+                                             int value_before, int noise) {
   const int difference = value_now < value_before ? value_before - value_now : value_now - value_before;
   sums->laplacian += now;
   sums->laplacian_square += now * now;
@@ -28,8 +25,8 @@ CUDAVISION_HOST_DEVICE inline void add_pixel(Sums *sums, int now, int before, in
   sums->difference += difference > noise ? 0 : difference;
 }
 
-template <typename Sums>
-CUDAVISION_HOST_DEVICE inline void add_sums(CameraSums *sums, const Sums &more) {
+template <typename T>
+CUDAVISION_HOST_DEVICE inline void add_sums(CameraSums *sums, const CameraSumsOf<T> &more) {
   sums->laplacian += more.laplacian;
   sums->laplacian_square += more.laplacian_square;
   sums->laplacian_common += more.laplacian_common;

@@ -53,8 +53,6 @@ void add_row(ImageView<const std::uint8_t> picture, ImageView<const std::uint8_t
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include <ranges>
-
 #include "cuda/common/per_thread.h"
 
 namespace cudavision::camerastats {
