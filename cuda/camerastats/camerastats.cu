@@ -31,12 +31,6 @@ struct Accumulator {
   unsigned blocks;  // that have finished
 };
 
-struct Pictures {
-  ImageView<const std::uint8_t> now, before;
-  ImageView<std::uint8_t> copy;
-  bool are_wide;  // the eight pixels of a cell's row can be read and written at once
-};
-
 // The pixels of a cell's row, two in a word: those of the columns 0 and 2, 4 and 6; 1 and 3, 5 and 7.
 struct Pairs {
   unsigned even[2], odd[2];
@@ -110,8 +104,8 @@ struct Target {
   }
 };
 
-__device__ void add_whole_cell(const Pictures &pictures, int x, int y, Target *target) {
-  const Window now(pictures.now, x, y), before(pictures.before, x, y);
+__device__ void add_whole_cell(const Frames &frames, int x, int y, Target *target) {
+  const Window now(frames.now, x, y), before(frames.before, x, y);
 #pragma unroll
   for (int r = 0; r < kCameraCell; ++r) {
     int words[4], words_before[4];
@@ -120,7 +114,7 @@ __device__ void add_whole_cell(const Pictures &pictures, int x, int y, Target *t
     for (int i = 0; i < 4; ++i) target->add_laplacians(words[i], words_before[i]);
     target->add_four(now.rows[r + 1].x, before.rows[r + 1].x);
     target->add_four(now.rows[r + 1].y, before.rows[r + 1].y);
-    *reinterpret_cast<uint2 *>(pictures.copy.row(y + r) + x) = now.rows[r + 1];
+    *reinterpret_cast<uint2 *>(frames.copy.row(y + r) + x) = now.rows[r + 1];
   }
 }
 
@@ -132,21 +126,20 @@ __device__ int laplacian_at(ImageView<const std::uint8_t> picture, int x, int y)
 }
 
 // A cell of any size, of pixels at any address.
-__device__ void add_cell(const Pictures &pictures, int first_x, int first_y, Target *target) {
-  for (int y = first_y; y < min(first_y + kCameraCell, pictures.now.height); ++y)
-    for (int x = first_x; x < min(first_x + kCameraCell, pictures.now.width); ++x) {
-      const std::uint8_t value = pictures.now.row(y)[x];
-      add_pixel(&target->sums, laplacian_at(pictures.now, x, y), laplacian_at(pictures.before, x, y), value,
-                pictures.before.row(y)[x], target->noise);
+__device__ void add_cell(const Frames &frames, int first_x, int first_y, Target *target) {
+  for (int y = first_y; y < min(first_y + kCameraCell, frames.now.height); ++y)
+    for (int x = first_x; x < min(first_x + kCameraCell, frames.now.width); ++x) {
+      const std::uint8_t value = frames.now.row(y)[x];
+      add_pixel(&target->sums, laplacian_at(frames.now, x, y), laplacian_at(frames.before, x, y), value,
+                frames.before.row(y)[x], target->noise);
       target->sum += value;
       atomicAdd(&target->table[value], 1u);
-      pictures.copy.row(y)[x] = value;
+      frames.copy.row(y)[x] = value;
     }
 }
 
 static __global__ void __launch_bounds__(kThreads, 1)
-    camera_kernel(Pictures pictures, int noise, Accumulator *total, CameraNumbers *numbers,
-                  std::uint8_t *cells) {
+    camera_kernel(Frames frames, bool is_wide, Accumulator *total) {
   CUDAVISION_SHARED(unsigned[kCopies][256], tables);
   CUDAVISION_SHARED(Sum[kSums], block_sums);
   CUDAVISION_SHARED(bool, is_last);
@@ -157,19 +150,19 @@ static __global__ void __launch_bounds__(kThreads, 1)
   let_next_kernel_start();
   wait_for_kernel_ahead();  // it writes the frame before and the accumulator
 
-  const Size size{pictures.now.width, pictures.now.height};
+  const Size size{frames.now.width, frames.now.height};
   const int across = divide_up(size.width, kCameraCell), count = across * divide_up(size.height, kCameraCell);
   CameraSums sums{};
   for (int i = static_cast<int>(blockIdx.x) * kThreads + thread; i < count;
        i += static_cast<int>(gridDim.x) * kThreads) {
     const int x = i % across * kCameraCell, y = i / across * kCameraCell;
-    Target target{noise, tables[thread / 32 % kCopies]};
-    if (pictures.are_wide && x + kCameraCell <= size.width && y + kCameraCell <= size.height)
-      add_whole_cell(pictures, x, y, &target);
+    Target target{frames.noise, tables[thread / 32 % kCopies]};
+    if (is_wide && x + kCameraCell <= size.width && y + kCameraCell <= size.height)
+      add_whole_cell(frames, x, y, &target);
     else
-      add_cell(pictures, x, y, &target);
+      add_cell(frames, x, y, &target);
     add_sums(&sums, target.sums);
-    cells[i] = cell_mean(target.sum, x, y, size);
+    frames.cells[i] = cell_mean(target.sum, x, y, size);
   }
   const std::int64_t own[kSums] = {sums.laplacian, sums.laplacian_square, sums.laplacian_common, sums.changed,
                                    sums.difference};
@@ -182,7 +175,8 @@ static __global__ void __launch_bounds__(kThreads, 1)
   if (count_of_value != 0) atomicAdd(&total->numbers.histogram[thread], count_of_value);
   if (thread < kSums) atomicAdd(reinterpret_cast<Sum *>(&total->numbers.sums) + thread, block_sums[thread]);
   if (!is_last_block(&total->blocks, gridDim.x, &is_last)) return;
-  auto *sum = reinterpret_cast<unsigned *>(&total->numbers), *to = reinterpret_cast<unsigned *>(numbers);
+  auto *sum = reinterpret_cast<unsigned *>(&total->numbers),
+       *to = reinterpret_cast<unsigned *>(frames.numbers);
   for (int i = thread; i < kNumbers; i += kThreads) to[i] = __ldcg(&sum[i]), sum[i] = 0;
   if (thread == 0) total->blocks = 0;
 }
@@ -201,14 +195,13 @@ class CameraStatsCuda final : public KeptFrames {
   Status compute(const Frames &frames) override {
     const Size cells = camera_cells(frames.now.size());
     const unsigned blocks = std::min<unsigned>(blocks_for(cells.width * cells.height, kThreads), kMaxBlocks);
+    // Whether the eight pixels of a cell's row can be read and written at once.
     const auto is_wide = [](const auto &view) {
       return reinterpret_cast<std::uintptr_t>(view.data) % 8 == 0 && view.pitch_bytes % 8 == 0;
     };
-    const Pictures pictures{frames.now, frames.before, frames.copy,
-                            is_wide(frames.now) && is_wide(frames.before) && is_wide(frames.copy)};
-    return CUDAVISION_LAUNCH_PDL("camera_kernel", camera_kernel, dim3(blocks), dim3(kThreads),
-                                 execution_.stream, pictures, frames.noise, total_.data(), frames.numbers,
-                                 frames.cells);
+    return CUDAVISION_LAUNCH_PDL(
+        "camera_kernel", camera_kernel, dim3(blocks), dim3(kThreads), execution_.stream, frames,
+        is_wide(frames.now) && is_wide(frames.before) && is_wide(frames.copy), total_.data());
   }
 
   DeviceBuffer<Accumulator> total_;

@@ -9,6 +9,15 @@
 
 namespace cudavision::camerastats {
 
+// The arguments of CameraStats::run() with the picture before and the place for a copy of this one.
+struct Frames {
+  ImageView<const std::uint8_t> now, before;
+  ImageView<std::uint8_t> copy;
+  int noise;
+  CameraNumbers *numbers;
+  std::uint8_t *cells;
+};
+
 class KeptFrames : public CameraStats {
  public:
   KeptFrames(const Execution &execution, Size size) : execution_(execution), size_(size) {}
@@ -29,13 +38,6 @@ class KeptFrames : public CameraStats {
   void restart() final { is_first_ = true; }
 
  protected:
-  struct Frames {
-    ImageView<const std::uint8_t> now, before;
-    ImageView<std::uint8_t> copy;  // becomes a copy of `now`
-    int noise;
-    CameraNumbers *numbers;
-    std::uint8_t *cells;
-  };
   virtual Status compute(const Frames &frames) = 0;
 
   Execution execution_;
