@@ -341,6 +341,19 @@ TEST(CameraJudge, a_picture_without_edges_tells_nothing_of_covers) {
   EXPECT_FALSE(camera.judge().measures().is_learnt);
 }
 
+// No equation tells a shift along stripes.
+TEST(CameraJudge, stripes_tell_no_shift) {
+  Camera camera;
+  camera.set_change([](cv::Mat *picture) {
+    for (int x = 0; x < picture->cols; ++x) picture->col(x).setTo(x / 20 * 53 % 120 + 60);
+  });
+  EXPECT_EQ(camera.show(20, {.noise = 0}), Told{});
+  EXPECT_TRUE(camera.judge().measures().is_learnt);
+  EXPECT_EQ(camera.judge().measures().shift_x, 0);
+  EXPECT_EQ(camera.judge().measures().shift_y, 0);
+  EXPECT_NEAR(camera.judge().measures().sharpness, 1, 1e-6);
+}
+
 TEST(CameraJudge, nothing_is_judged_by_the_view_before_it_is_learnt) {
   JudgeSettings settings;
   settings.learn_time = 5;
