@@ -157,7 +157,7 @@ class Program:
 
     def run(self):
         for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP:
-            GLib.unix_signal_add(GLib.PRIORITY_HIGH, number, self.stop)
+            signal.signal(number, lambda *_: GLib.idle_add(self.loop.quit))
         GLib.timeout_add(TICK, self.tick)
         self.loop.run()
         for recorder in self.recorders:
@@ -167,10 +167,6 @@ class Program:
             GLib.MainContext.default().iteration(False) or time.sleep(0.01)
         workers.shutdown()
         return int(any(recorder.has_failed for recorder in self.recorders))
-
-    def stop(self):
-        self.loop.quit()
-        return True
 
     def clip_closed(self):
         self.has_closed = True
