@@ -35,7 +35,7 @@ struct CheckRanges {
 // No two properties contradict each other.
 inline Status validate(const CheckSettings &) { return {}; }
 
-using CheckFiles = std::optional<SavedLooks>;  // of model-location, if there is such a file
+using CheckFiles = std::shared_ptr<SavedLooks>;  // of model-location, or null if there is no such file
 
 struct CheckState : ElementState<CheckSettings, CheckFiles> {
   using ElementState::ElementState;

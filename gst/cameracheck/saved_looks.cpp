@@ -67,12 +67,13 @@ Status SavedLooks::decode(const std::string &bytes) {
   return left.empty() ? Status() : invalid_argument("it is too long");
 }
 
-Status SavedLooks::load(const std::optional<std::string> &location, std::optional<SavedLooks> *saved) {
+Status SavedLooks::load(const std::optional<std::string> &location, std::shared_ptr<SavedLooks> *saved) {
   if (!location || location->empty()) return {};
   std::string bytes;
   Status status = read_regular_file(*location, kMostBytes, &bytes);
   if (status.code() == Status::Code::no_file) return {};
-  if (status.ok()) status = saved->emplace().decode(bytes);
+  *saved = std::make_shared<SavedLooks>();
+  if (status.ok()) status = (*saved)->decode(bytes);
   return status.ok() ? status : about_model(*location, " cannot be used: ", status);
 }
 

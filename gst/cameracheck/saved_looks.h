@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -16,7 +17,7 @@ struct SavedLooks {
 
   // Reads the file that the property names. *saved stays empty if the property is not set or there is no file yet.
   // The error names the property and the file.
-  static Status load(const std::optional<std::string> &location, std::optional<SavedLooks> *saved);
+  static Status load(const std::optional<std::string> &location, std::shared_ptr<SavedLooks> *saved);
 
   // The contents of the file: a line of text with the version, and numbers, all little-endian.
   std::string encode() const;
