@@ -195,13 +195,12 @@ class CameraStatsCuda final : public KeptFrames {
   Status compute(const Frames &frames) override {
     const Size cells = camera_cells(frames.now.size());
     const unsigned blocks = std::min<unsigned>(blocks_for(cells.width * cells.height, kThreads), kMaxBlocks);
-    // Whether the eight pixels of a cell's row can be read and written at once.
-    const auto is_wide = [](const auto &view) {
-      return reinterpret_cast<std::uintptr_t>(view.data) % 8 == 0 && view.pitch_bytes % 8 == 0;
-    };
-    return CUDAVISION_LAUNCH_PDL(
-        "camera_kernel", camera_kernel, dim3(blocks), dim3(kThreads), execution_.stream, frames,
-        is_wide(frames.now) && is_wide(frames.before) && is_wide(frames.copy), total_.data());
+    // Whether the pixels of a cell's row can be read and written at once.
+    const bool is_wide = has_aligned_rows(frames.now, kCameraCell) &&
+                         has_aligned_rows(frames.before, kCameraCell) &&
+                         has_aligned_rows(frames.copy, kCameraCell);
+    return CUDAVISION_LAUNCH_PDL("camera_kernel", camera_kernel, dim3(blocks), dim3(kThreads),
+                                 execution_.stream, frames, is_wide, total_.data());
   }
 
   DeviceBuffer<Accumulator> total_;

@@ -55,6 +55,13 @@ struct ImageView {
   }
 };
 
+// Whether each row of an ImageView, or of other memory with these members, begins at a multiple of `bytes`.
+template <typename Rows>
+bool has_aligned_rows(const Rows &rows, int bytes) {
+  return reinterpret_cast<std::uintptr_t>(rows.data) % static_cast<unsigned>(bytes) == 0 &&
+         rows.pitch_bytes % bytes == 0;
+}
+
 CUDAVISION_HOST_DEVICE constexpr int divide_up(int n, int d) { return (n + d - 1) / d; }
 CUDAVISION_HOST_DEVICE constexpr int clamp_index(int i, int count) {
   return i < 0 ? 0 : i >= count ? count - 1 : i;

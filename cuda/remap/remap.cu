@@ -154,15 +154,11 @@ static __global__ void __launch_bounds__(kBlockX *kBlockY, kBlocksAtOnce)
   }
 }
 
-bool is_aligned(const SampleGrid &samples, int bytes) {
-  return reinterpret_cast<std::uintptr_t>(samples.data) % static_cast<unsigned>(bytes) == 0 &&
-         samples.pitch_bytes % bytes == 0;
-}
-
 bool is_whole(const GridTask &task) {
   const int bytes = task.channels;
   return bytes != 3 && task.source.pitch_bytes >= 0 && task.source.step_bytes == bytes &&
-         task.output.step_bytes == bytes && is_aligned(task.source, bytes) && is_aligned(task.output, bytes);
+         task.output.step_bytes == bytes && has_aligned_rows(task.source, bytes) &&
+         has_aligned_rows(task.output, bytes);
 }
 
 }  // namespace
