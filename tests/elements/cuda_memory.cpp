@@ -158,12 +158,16 @@ std::vector<std::uint8_t> samples_of(GstBuffer *buffer, const VideoFrame &frame)
   return bytes;
 }
 
-std::vector<std::uint8_t> samples_of(GstSample *sample) {
+std::vector<std::uint8_t> samples_of(GstBuffer *buffer, const GstCaps *caps) {
   GstVideoInfo info;
-  EXPECT_TRUE(gst_video_info_from_caps(&info, gst_sample_get_caps(sample)));
+  EXPECT_TRUE(gst_video_info_from_caps(&info, caps));
   std::vector<std::uint8_t> bytes(info.size);
-  copy_samples(To::bytes, gst_sample_get_buffer(sample), info, bytes.data());
+  copy_samples(To::bytes, buffer, info, bytes.data());
   return bytes;
+}
+
+std::vector<std::uint8_t> samples_of(GstSample *sample) {
+  return samples_of(gst_sample_get_buffer(sample), gst_sample_get_caps(sample));
 }
 
 bool kept_by_gstreamer(const std::string &format, Size size) {

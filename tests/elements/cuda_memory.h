@@ -69,6 +69,7 @@ void write_samples(const VideoFrame &frame, GstBuffer *buffer);
 // The bytes of the frame, with its samples replaced by those of the buffer.
 std::vector<std::uint8_t> samples_of(GstBuffer *buffer, const VideoFrame &frame);
 // The samples of a frame in any memory, laid out as in the caps, with zeros between them.
+std::vector<std::uint8_t> samples_of(GstBuffer *buffer, const GstCaps *caps);
 std::vector<std::uint8_t> samples_of(GstSample *sample);
 // Returns true if GStreamer allocates frames of this kind completely. In planar 4:2:0, half of the third
 // plane lies outside the rows of the allocation: up to 1.22 at odd heights, from 1.24.0 to 1.24.3 at even

@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "tests/elements/cuda_memory.h"
 #include "tests/elements/every_element.h"
 #include "tests/elements/json_lines.h"
 #include "tests/elements/video_frame.h"
@@ -171,7 +172,8 @@ class Scenario {
     ++result_.frames;
     note("frame", gst_harness_push(harness_, buffer.release()));
     while (GstBuffer *out = gst_harness_try_pull(harness_)) {
-      result_.transcript.push_back("out " + std::to_string(hash_of(bytes_of(out))));
+      const Owned<GstCaps> caps(gst_pad_get_current_caps(harness_->sinkpad));
+      result_.transcript.push_back("out " + std::to_string(hash_of(samples_of(out, caps.get()))));
       gst_buffer_unref(out);
     }
     if (shared) {
