@@ -148,7 +148,7 @@ keep cudacameracheck 75
 
 # bent COUNT WIDTH HEIGHT FOCAL: bent.png, what a fisheye sees of wall0.rgb ahead (1), or in a room of four such walls (4).
 bent() {
-  python3 - "$work" "$@" <<'END'
+  /usr/bin/python3 - "$work" "$@" <<'END'
 import sys
 import numpy
 work, count, width, height, focal = sys.argv[1], *map(int, sys.argv[2:])
