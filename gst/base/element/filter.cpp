@@ -566,6 +566,16 @@ gboolean decide_allocation(GstBaseTransform *transform, GstQuery *query) {
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)->decide_allocation(transform, query);
 }
 
+// The base class returns an error if its pool has no buffer for a new frame, and leaves it to others to tell why.
+GstFlowReturn prepare_output_buffer(GstBaseTransform *transform, GstBuffer *input, GstBuffer **output) {
+  auto *filter = GST_CUDA_VISION_FILTER(transform);
+  const GstFlowReturn result = GST_BASE_TRANSFORM_CLASS(gst_cuda_vision_filter_parent_class)
+                                   ->prepare_output_buffer(transform, input, output);
+  if (result == GST_FLOW_ERROR)
+    GST_ELEMENT_ERROR(filter, RESOURCE, NO_SPACE_LEFT, ("There is no memory for a new frame"), (nullptr));
+  return result;
+}
+
 gboolean query(GstBaseTransform *transform, GstPadDirection direction, GstQuery *query) {
   auto *filter = GST_CUDA_VISION_FILTER(transform);
   FilterState &state = *filter->state;
@@ -636,4 +646,5 @@ void cudavision::make_new_frames(GstCudaVisionFilterClass *klass) {
   transform->transform_ip = nullptr;
   transform->transform_meta = GST_DEBUG_FUNCPTR(copies_meta_to_new_frame);
   transform->decide_allocation = GST_DEBUG_FUNCPTR(decide_allocation);
+  transform->prepare_output_buffer = GST_DEBUG_FUNCPTR(prepare_output_buffer);
 }
