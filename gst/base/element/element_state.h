@@ -6,7 +6,6 @@
 #include <gst/gst.h>
 
 #include <atomic>
-#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
@@ -40,23 +39,19 @@ class ElementState {
   // The settings that the last take_settings() has returned. The next call changes the struct to which this refers.
   const S &settings_in_force() const { return in_force_; }
   // The settings of the next frame: the current properties, or the last valid ones if the current ones contradict each
-  // other, which posts a warning. Properties that apply from the next start keep the values that they had at the last
+  // other, which posts a warning (one for each fault). Properties that apply from the next start keep the values that they had at the last
   // start. Called by the streaming thread once per frame. Only after a change does it look at the properties.
   const S &take_settings() {
     if (!has_changed_) return in_force_;
     has_changed_ = false;  // first: a change from now on is for the next frame, or for this one as well
     S now = snapshot();
     PropertyTable<S>::keep_until_start(in_force_, &now);
-    if (now == refused_) return in_force_;
-    refused_.reset();
-    if (now == in_force_) return in_force_;
-    if (const Status status = validate(now); status.ok()) {
-      accept(now);
-    } else {
+    const Status status = now == in_force_ ? Status() : validate(now);
+    if (!status.ok() && status.text() != refusal_)
       GST_ELEMENT_WARNING(element_, RESOURCE, SETTINGS,
                           ("%s: the last valid values stay in force", status.text().c_str()), (nullptr));
-      refused_ = now;
-    }
+    refusal_ = status.text();
+    if (status.ok() && now != in_force_) accept(now);
     return in_force_;
   }
   // The contents of the files, as read when the element started.
@@ -84,7 +79,7 @@ class ElementState {
   // check() and load_files() are called at start, where contradictory properties and unusable files are errors.
   Status check() {
     told_.clear();
-    refused_.reset();
+    refusal_.clear();
     const S now = snapshot();
     CUDAVISION_TRY(validate(now));
     accept(now);
@@ -111,7 +106,7 @@ class ElementState {
   GstElement *element_;
   S settings_, in_force_;
   std::atomic<bool> has_changed_ = false;
-  std::optional<S> refused_;  // the contradictory settings of the last warning
+  std::string refusal_;  // the last warning of contradictory settings, while they last
   F files_;
   std::set<std::string> told_;  // what is no news in this run
 };
