@@ -52,7 +52,7 @@ CUDAVISION_HOST_DEVICE inline bool project_fisheye(const CameraModel &camera, co
   // On the axis itself, x and y are 0.
   const double scale = radius > 0 ? distorted / radius : 0.0;
   *position = {camera.fx * ray.x * scale + camera.cx, camera.fy * ray.y * scale + camera.cy};
-  return radius > 0 || ray.z > 0;
+  return (radius > 0 || ray.z > 0) && angle <= camera.farthest;
 }
 
 CUDAVISION_HOST_DEVICE inline bool project_pinhole(const CameraModel &camera, const Ray &ray,
@@ -68,7 +68,7 @@ CUDAVISION_HOST_DEVICE inline bool project_pinhole(const CameraModel &camera, co
                tz = tilt[6] * dx + tilt[7] * dy + tilt[8];
   const double back = tz != 0 ? 1 / tz : 1.0;
   *position = {camera.fx * back * tx + camera.cx, camera.fy * back * ty + camera.cy};
-  return ray.z > 0;
+  return ray.z > 0 && r2 <= camera.farthest;
 }
 
 }  // namespace cudavision::remap

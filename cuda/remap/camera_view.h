@@ -3,6 +3,8 @@
 // pixels.
 #pragma once
 
+#include <limits>
+
 namespace cudavision {
 
 // Projects a ray (X, Y, Z) into the camera's picture. Pixels have whole coordinates at their centres, as in OpenCV.
@@ -18,12 +20,14 @@ struct CameraModel {
   double k[12] = {};
   // pinhole: the tilt of the sensor (OpenCV's tauX and tauY), row by row.
   double tilt[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  // Rays farther from the optical axis are nowhere in the picture. pinhole: of x * x + y * y; fisheye: of the angle.
+  double farthest = std::numeric_limits<double>::infinity();
 
   friend bool operator==(const CameraModel &, const CameraModel &) = default;
 };
 
 // The ray of the new picture's pixel (x, y) in the camera's coordinates. Rays that the camera cannot see, because they
-// come from behind a pinhole, are nowhere in its picture.
+// come from behind a pinhole or from beyond CameraModel::farthest, are nowhere in its picture.
 struct CameraView {
   enum class Surface {
     plane,  // matrix * (x, y, 1)

@@ -13,6 +13,7 @@
 #include "gst/base/input/excerpt.h"
 #include "gst/base/input/regular_file.h"
 #include "gst/base/input/yaml.h"
+#include "gst/rectify/view.h"
 
 namespace cudavision::rectify {
 namespace {
@@ -186,6 +187,7 @@ Status parse_calibration(std::string_view text, Calibration *calibration) {
   CUDAVISION_TRY(read_camera_matrix(members.matrix, &made.camera));
   CUDAVISION_TRY(read_lens(members.lens, &made.camera.lens));
   CUDAVISION_TRY(read_coefficients(members.coefficients, &made.camera));
+  made.camera.farthest = farthest_seen(made.camera);
   if (members.width.line != 0 && members.height.line != 0) {
     CUDAVISION_TRY(read_side(members.width, &made.size.width));
     CUDAVISION_TRY(read_side(members.height, &made.size.height));

@@ -37,14 +37,18 @@ class Places {
  public:
   Places(const ViewPoints &points, Size size) : points_(points), size_(size) {}
 
-  std::optional<Point> of(Point camera) const { return points_.to_view(camera); }
+  // other: the place of a point that belongs to this one: in a panorama, it is the nearest one to that.
+  std::optional<Point> of(Point camera, const std::optional<Point> &other = {}) const {
+    return points_.to_view(camera, other ? other->x : (size_.width - 1) / 2.0);
+  }
 
   // The box around the outline's places. Boxes are measured at the edges of pixels, points at their centres.
   std::optional<Box> of(const Box &box) const {
     constexpr int kPoints = 8;  // of an edge
     double left = HUGE_VAL, top = HUGE_VAL, right = -HUGE_VAL, bottom = -HUGE_VAL;
+    const auto centre = of(Point{box.x + box.width / 2 - 0.5, box.y + box.height / 2 - 0.5});
     const auto include = [&](double x, double y) {
-      const std::optional<Point> place = points_.to_view({x - 0.5, y - 0.5});
+      const std::optional<Point> place = of(Point{x - 0.5, y - 0.5}, centre);
       if (!place) return;
       left = std::min(left, place->x + 0.5), right = std::max(right, place->x + 0.5);
       top = std::min(top, place->y + 0.5), bottom = std::max(bottom, place->y + 0.5);
@@ -69,7 +73,8 @@ class Places {
         place->y >= size_.height - 0.5)
       return std::nullopt;
     const double angle = double(keypoint.angle);
-    const std::optional<Point> ahead = of(Point{from.x + std::cos(angle) / 4, from.y + std::sin(angle) / 4});
+    const std::optional<Point> ahead =
+        of(Point{from.x + std::cos(angle) / 4, from.y + std::sin(angle) / 4}, place);
     GstCudaVisionKeypoint carried = keypoint;
     carried.x = static_cast<float>(place->x), carried.y = static_cast<float>(place->y);
     if (ahead) carried.angle = static_cast<float>(std::atan2(ahead->y - place->y, ahead->x - place->x));
@@ -78,8 +83,10 @@ class Places {
 
   // The line through the places of both ends.
   std::optional<GstCudaVisionLine> of(const GstCudaVisionLine &line) const {
-    std::optional<Point> from = of(Point{double(line.x1), double(line.y1)}),
-                         to = of(Point{double(line.x2), double(line.y2)});
+    const Point begin{double(line.x1), double(line.y1)}, end{double(line.x2), double(line.y2)};
+    std::optional<Point> from = of(begin), to = of(end, from);
+    if (from && !to) to = last_place(begin, end, from);
+    if (!from && to) from = last_place(end, begin, to);
     if (!from || !to || !clip(&*from, &*to)) return std::nullopt;
     const auto [a, b] = std::minmax(
         *from, *to, [](const Point &p, const Point &q) { return std::tie(p.x, p.y) < std::tie(q.x, q.y); });
@@ -92,6 +99,18 @@ class Places {
   }
 
  private:
+  // The last place on the way from a point that has one to another that has none, such as one above a horizon.
+  std::optional<Point> last_place(Point from, Point to, std::optional<Point> place) const {
+    constexpr int kHalvings = 40;
+    for (int i = 0; i < kHalvings; ++i) {
+      const Point middle{(from.x + to.x) / 2, (from.y + to.y) / 2};
+      const std::optional<Point> further = of(middle, place);
+      (further ? from : to) = middle;
+      if (further) place = further;
+    }
+    return place;
+  }
+
   // Shortens a segment to the part between the centres of the view's outer pixels (Y.-D. Liang and B. A. Barsky, "A new
   // concept and method for line clipping", 1984). Returns false if there is none.
   bool clip(Point *from, Point *to) const {
@@ -124,7 +143,7 @@ void move_estimate(const Places &places, const std::optional<TrackEstimate> &est
   const Point centre{own.x + own.width / 2 - 0.5, own.y + own.height / 2 - 0.5},
       later{centre.x + kMoment * own.velocity_x, centre.y + kMoment * own.velocity_y};
   const std::optional<Box> box = places.of(Box{own.x, own.y, own.width, own.height});
-  const std::optional<Point> from = places.of(centre), to = places.of(later);
+  const std::optional<Point> from = places.of(centre), to = places.of(later, from);
   if (!box || !from || !to) return;
   gst_structure_set(tracking, "x", G_TYPE_DOUBLE, box->x, "y", G_TYPE_DOUBLE, box->y, "width", G_TYPE_DOUBLE,
                     box->width, "height", G_TYPE_DOUBLE, box->height, "velocity-x", G_TYPE_DOUBLE,

@@ -72,7 +72,7 @@ std::vector<Property<RectifySettings>> view_properties() {
       real_property<S>({"tilt", "Tilt", "perspective, panorama: the direction in degrees, downwards"},
                        &S::tilt, R::turn),
       real_property<S>(
-          {"roll", "Roll", "perspective, panorama: the turn of the picture in degrees, clockwise"}, &S::roll,
+          {"roll", "Roll", "perspective, panorama: the turn of the camera in degrees, clockwise"}, &S::roll,
           R::turn),
       real_property<S>({"field-of-view", "Field of view",
                         "perspective: degrees across the width; panorama: degrees from top to bottom"},

@@ -104,7 +104,7 @@ Status RectifyOperation::set_view() {
   const Status made = make_wanted_view(&view);
   if (!made.ok() && !view_) return made;
   if (!made.ok()) {
-    state_.warn_once("view", made.text(), ": the last view stays");
+    state_.warn_once(made.text().c_str(), made.text(), ": the last view stays");
     return {};
   }
   if (view == view_) return {};

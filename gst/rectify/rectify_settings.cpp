@@ -34,15 +34,19 @@ Status read_numbers(const std::optional<std::string> &text, double most, const c
 
 Status validate(const RectifySettings &settings) {
   CUDAVISION_TRY(validate_color("border-color", settings.border_color));
+  constexpr Size kAny{1000, 1000};  // the faults that are found here do not depend on it
   rectify::ViewSettings view;
-  CUDAVISION_TRY(read_view(settings, {1, 1}, &view));
+  CUDAVISION_TRY(read_view(settings, kAny, &view));
   if (view.kind == ViewKind::plane && view.corners.has_value() == view.homography.has_value())
     return invalid_argument(view.corners
                                 ? "corners and homography both say what becomes of a plane: give one of them"
                                 : "view=plane needs corners or homography");
   if ((view.kind == ViewKind::perspective || view.kind == ViewKind::panorama) && !settings.has_calibration())
     return invalid_argument("this view needs a calibration: calibration-location is not set");
-  return {};
+  if (view.kind == ViewKind::undistorted) return {};
+  CameraView made;
+  const CameraModel any;
+  return rectify::make_view(view, &any, kAny, kAny, &made);
 }
 
 std::string futile(const RectifySettings &settings) {

@@ -14,7 +14,7 @@
 namespace cudavision {
 
 struct RectifyRanges {
-  static constexpr Range<double> alpha{0, 1}, turn{-360, 360}, field_of_view{1, 360};
+  static constexpr Range<double> alpha{0, 1}, turn{-360, 360}, field_of_view{1, 180};
 };
 
 // ViewSettings::corners and ::homography are not used: RectifyOperation reads the texts.
@@ -31,7 +31,7 @@ struct RectifyFiles {
   std::optional<rectify::Calibration> calibration;
 };
 
-// Checks each property, and that the view has what it needs.
+// Checks each property, that the view has what it needs, and that some camera can show it.
 Status validate(const RectifySettings &settings);
 
 // Without a calibration, undistorted frames are only scaled.

@@ -201,6 +201,19 @@ std::optional<Point> place_of(const CameraModel &camera, const Vector &ray) {
   return Point{at.x, at.y};
 }
 
+double farthest_seen(const CameraModel &camera) {
+  double last = -HUGE_VAL, reached = 0;
+  for (int step = 0; step < 1800; ++step) {
+    const double angle = step * 0.1 * kDegree;
+    const auto place = place_of(camera, {std::sin(angle), 0, std::cos(angle)});
+    if (!place) break;  // the half-space behind a pinhole
+    if (!(place->x > last)) return reached;
+    last = place->x;
+    reached = camera.lens == CameraModel::Lens::pinhole ? std::pow(std::tan(angle), 2) : angle;
+  }
+  return camera.farthest;
+}
+
 // Newton's method from the centre outwards. Steps are limited, so that it stops at the first fold, where the
 // determinant of the derivatives falls to 0, and does not jump over it.
 std::optional<Vector> ray_of(const CameraModel &camera, Point place) {
@@ -246,7 +259,7 @@ Status make_view(const ViewSettings &settings, const CameraModel *camera, Size f
 ViewPoints::ViewPoints(const CameraView &view)
     : view_(view), matrix_(std::to_array(view.matrix)), inverse_(inverse(matrix_)) {}
 
-std::optional<Point> ViewPoints::to_view(Point camera) const {
+std::optional<Point> ViewPoints::to_view(Point camera, double near) const {
   const auto ray = ray_of(view_.camera, camera);
   if (!ray) return {};
   const auto [x, y, z] = mapped(inverse_, *ray);
@@ -254,11 +267,9 @@ std::optional<Point> ViewPoints::to_view(Point camera) const {
     if (!(z > 0)) return {};
     return Point{x / z, y / z};
   }
-  const double across = std::atan2(x, z), down = std::atan2(y, std::hypot(x, z)), turn = 2 * std::numbers::pi;
-  // From half a pixel to the left of the first column on.
-  double angle = std::fmod(across - (view_.longitude - 0.5 * view_.longitude_step), turn);
-  if (angle < 0) angle += turn;
-  return Point{angle / view_.longitude_step - 0.5, (down - view_.latitude) / view_.latitude_step};
+  const double column = (std::atan2(x, z) - view_.longitude) / view_.longitude_step,
+               row = (std::atan2(y, std::hypot(x, z)) - view_.latitude) / view_.latitude_step;
+  return Point{near + std::remainder(column - near, 2 * std::numbers::pi / view_.longitude_step), row};
 }
 
 std::optional<Point> ViewPoints::to_camera(Point view) const {

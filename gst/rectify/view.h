@@ -16,8 +16,11 @@ using Point = RealPoint;  // in pixels, which have whole coordinates at their ce
 
 // The place of a ray in the camera's picture; none if the camera cannot see it.
 std::optional<Point> place_of(const CameraModel &camera, const Vector &ray);
+// CameraModel::farthest for this lens: polynomials fold the picture far outside of the one for which they were made, so
+// that what lies behind the fold would be seen once more, mirrored. Looks along a row of pixels, to a tenth of a degree.
+double farthest_seen(const CameraModel &camera);
 // The ray that a place of the picture shows, of any length; none if there is no such ray. If the model folds the
-// picture, as polynomials do far outside of the picture for which they were made, it is the one on the centre's side.
+// picture, it is the one on the centre's side.
 std::optional<Vector> ray_of(const CameraModel &camera, Point place);
 
 enum class ViewKind {
@@ -64,9 +67,9 @@ Status make_view(const ViewSettings &settings, const CameraModel *camera, Size f
 class ViewPoints {
  public:
   explicit ViewPoints(const CameraView &view);
-  // The place in the new picture of a point of the camera's picture; none if no ray of the new picture meets it. In a
-  // panorama, from the left edge to 360 degrees to the right.
-  std::optional<Point> to_view(Point camera) const;
+  // The place in the new picture of a point of the camera's picture; none if no ray of the new picture meets it. A
+  // panorama has a place every 360 degrees: this is the one nearest to the column `near`.
+  std::optional<Point> to_view(Point camera, double near) const;
   std::optional<Point> to_camera(Point view) const;
 
  private:

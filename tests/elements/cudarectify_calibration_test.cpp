@@ -123,6 +123,12 @@ TEST(Calibration, every_count_of_coefficients_is_read_as_opencv_orders_them) {
   }
 }
 
+TEST(Calibration, nothing_is_seen_behind_a_fold) {
+  const CameraModel folded =
+      parsed(replaced(kOpenCV, "0.125", "0")).camera;  // 1 - 0.75 r * r is the derivative
+  EXPECT_NEAR(std::sqrt(folded.farthest), std::sqrt(1 / 0.75), 0.01) << "p2 moves it a little";
+}
+
 TEST(Calibration, camera_info_of_ros_is_read) {
   const Calibration read = parsed(kRos);
   EXPECT_EQ(read.size, (Size{1280, 720}));
@@ -137,6 +143,10 @@ TEST(Calibration, camera_info_of_ros_is_read) {
   EXPECT_EQ(parsed(message).camera.k[0], 0.1);
   EXPECT_EQ(parsed(message).size, (Size{640, 480}));
   EXPECT_EQ(parsed(replaced(message, "D: [0.1, 0, 0, 0, 0]", "D: []")).camera.k[0], 0);
+  // ros2 topic echo ends each message so, and may have printed several.
+  const std::string first = std::string(message) + "---\n";
+  EXPECT_EQ(parsed(first).camera, parsed(message).camera);
+  EXPECT_EQ(parsed(first + "height: 1\nwidth: 1\n").size, (Size{640, 480}));
 }
 
 TEST(Calibration, fisheyes_are_told_by_the_file) {

@@ -20,6 +20,7 @@
 namespace {
 
 using namespace cudavision::test;
+using cudavision::Region;
 using cudavision::Size;
 
 // A file of a camera for frames of 320x240, which is removed at the end.
@@ -294,13 +295,32 @@ TEST_F(CudaRectify, an_impossible_view_leaves_the_last_one) {
   set(element.element(), "corners", "0,0 1,1 0,0 1,1");
   EXPECT_EQ(element.work(frame), before);
   EXPECT_TRUE(is(take_warning(element.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-                 "the last view stays"));
+                 "convex quadrilateral, clockwise: the last valid values stay in force"));
+  set(element.element(), "corners", "0,0 1,1 0,0 1,0.9");
+  EXPECT_EQ(element.work(frame), before);
+  EXPECT_FALSE(take_warning(element.element())) << "the same fault again";
   set(element.element(), "border-color", "red");  // which is beside the picture, and is part of the maps
   EXPECT_EQ(element.work(frame), before);
   set(element.element(), "corners", "0,0 1,0");
   EXPECT_EQ(element.work(frame), before);
   EXPECT_TRUE(is(take_warning(element.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
                  "the last valid values stay in force"));
+  // Frames of another size go on with the last valid values, too.
+  const VideoFrame larger("NV12", {80, 60});
+  element.negotiate(larger);
+  EXPECT_EQ(element.work(larger), Harness("cudarectify border-color=red " + good).work(larger));
+}
+
+// Only the calibration tells that a corner has no ray.
+TEST_F(CudaRectify, a_corner_that_the_lens_does_not_see_leaves_the_last_view) {
+  const CameraFile camera("[-0.5, 0, 0, 0, 0]");
+  const VideoFrame frame("GRAY8", {320, 240});
+  Harness element("cudarectify view=plane corners=\"0.4,0.4 0.6,0.4 0.6,0.6 0.4,0.6\"" + camera.property());
+  const std::vector<std::uint8_t> before = element.work(frame);
+  set(element.element(), "corners", "-1,0 1,0 1,1 0,1");
+  EXPECT_EQ(element.work(frame), before);
+  EXPECT_TRUE(is(take_warning(element.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                 "corners: the lens does not see one of them ahead: the last view stays"));
 }
 
 TEST_F(CudaRectify, mistakes_are_errors_at_the_start) {
@@ -311,6 +331,9 @@ TEST_F(CudaRectify, mistakes_are_errors_at_the_start) {
            {"view=plane corners=\"1,2 3\"", "four points"},
            {"view=plane corners=\"0,0 9,0 1,1 0,1\"", "four points"},
            {"view=plane homography=\"1 2 3\"", "nine numbers"},
+           {"view=plane homography=\"1 2 3 1 2 3 1 2 3\"", "its settings make no picture"},
+           {"view=plane corners=\"0,0 0,1 1,1 1,0\"", "convex quadrilateral, clockwise"},
+           {"view=perspective field-of-view=175 calibration-location=x", "has 1 to 170 degrees"},
            {"view=plane homography=\"1 2 3 4 5 6 7 8 nan\"", "nine numbers"},
            {"border-color=unknown", "border-color"},
            {"calibration-location=/nowhere.yml", "/nowhere.yml"}}) {
@@ -405,6 +428,31 @@ TEST_F(CudaRectify, boxes_go_to_their_places) {
   EXPECT_NEAR(region.h, 100, 1);
 }
 
+// A fisheye of 250 pixels a radian; the box is 4.1 degrees wide on either side of the middle.
+TEST_F(CudaRectify, a_box_across_an_edge_of_a_panorama_stays_one) {
+  const CameraFile camera("[0., 0., 0., 0.]\nfisheye_model: 1", 4);
+  const auto box = [&](const std::string &properties, Size output) {
+    const Carried carried =
+        carry("view=panorama tilt=0 " + properties + camera.property(), output, [](GstBuffer *buffer) {
+          add_region(buffer, {140, 110, 36, 20}, "person", 7);
+        });
+    EXPECT_LE(carried.regions.size(), 1u);
+    if (carried.regions.empty()) return Region{};
+    const GstVideoRegionOfInterestMeta &region = *carried.regions[0];
+    return Region{static_cast<int>(region.x), static_cast<int>(region.y), static_cast<int>(region.w),
+                  static_cast<int>(region.h)};
+  };
+  const Region left = box("pan=60", {320, 240});  // from 0 to 120 degrees
+  EXPECT_NEAR(left.x, -11, 1);
+  EXPECT_NEAR(left.width, 22, 1);
+  const Region right = box("pan=-60", {320, 240});
+  EXPECT_NEAR(right.x, 320 - 11, 1);
+  EXPECT_NEAR(right.width, 22, 1);
+  const Region seam = box("pan=180", {1440, 360});  // all around
+  EXPECT_NEAR(seam.width, 33, 1);
+  EXPECT_EQ(box("pan=180", {320, 240}).width, 0) << "it is opposite to the view";
+}
+
 TEST_F(CudaRectify, a_box_whose_far_edge_is_no_number_is_dropped) {
   const Carried carried = carry(kTwice, {600, 400}, [](GstBuffer *buffer) {
     add_region(buffer, {100, 30, (1 << 30) - 20, 50}, "person", 7);  // its right edge would be at 2^31 + 170
@@ -476,6 +524,25 @@ TEST_F(CudaRectify, points_and_lines_go_to_their_places) {
   EXPECT_NEAR(moved.y1, 194, 1e-3);
   EXPECT_NEAR(moved.x2, 204, 1e-3);
   EXPECT_NEAR(moved.y2, 0, 1e-3);
+}
+
+// The horizon lies at y = 50. What is below it, (100, y), is seen at (100, y) / (0.01 y - 0.5), on y' = x' / 2 + 100.
+TEST_F(CudaRectify, a_line_that_crosses_the_horizon_is_cut_off) {
+  const GstCudaVisionLine lines[] = {
+      {100, 0, 9, 100, 10, 100, 200}, {100, 0, 9, 100, 200, 100, 10}, {100, 0, 9, 100, 10, 100, 40}};
+  const Carried carried =
+      carry("view=plane homography=\"1 0 0 0 1 0 0 0.01 -0.5\"", {600, 400},
+            [&](GstBuffer *buffer) { gst_cuda_vision_buffer_add_lines_meta(buffer, lines, 3); });
+  auto *meta = gst_cuda_vision_buffer_get_lines_meta(carried.buffer.get());
+  ASSERT_EQ(gst_cuda_vision_lines_meta_get_n(meta), 2u);
+  for (guint i = 0; i < 2; ++i) {
+    GstCudaVisionLine line{};
+    ASSERT_TRUE(gst_cuda_vision_lines_meta_get_line(meta, i, &line));
+    EXPECT_NEAR(line.x1, 100 / 1.5, 1e-2);
+    EXPECT_NEAR(line.y1, 200 / 1.5, 1e-2);
+    EXPECT_NEAR(line.x2, 598, 1e-2);
+    EXPECT_NEAR(line.y2, 399, 1e-2);
+  }
 }
 
 TEST_F(CudaRectify, marks_and_shapes_of_zones_go_along) {

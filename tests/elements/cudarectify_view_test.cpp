@@ -18,6 +18,7 @@ namespace {
 
 constexpr double kDegree = std::numbers::pi / 180, kNear = 1.0 / 256;
 constexpr Size kFrame{640, 480};
+constexpr double kMiddle = 719.5;  // of the panoramas
 
 // The camera of OpenCV's pictures left*.jpg, which bends lines by 20 pixels in corners.
 CameraModel street() {
@@ -96,7 +97,7 @@ TEST(View, undistorted_shows_no_border_or_the_whole_picture) {
     settings.alpha = alpha;
     const ViewPoints carry(made(settings, &camera, {320, 240}));
     for (const Point &point : points(alpha == 0 ? Size{320, 240} : kFrame)) {
-      const auto there = alpha == 0 ? carry.to_camera(point) : carry.to_view(point);
+      const auto there = alpha == 0 ? carry.to_camera(point) : carry.to_view(point, kMiddle);
       const Size size = alpha == 0 ? kFrame : Size{320, 240};
       ASSERT_TRUE(there);
       EXPECT_TRUE(there->x > -0.3 && there->y > -0.3 && there->x < size.width - 0.7 &&
@@ -144,7 +145,7 @@ TEST(View, points_are_those_of_opencv) {
       cv::fisheye::undistortPoints(given, expected, matrix_of(*model), coefficients(*model), cv::noArray(),
                                    matrix);
     for (std::size_t i = 0; i < given.size(); ++i) {
-      const auto there = carry.to_view({given[i].x, given[i].y});
+      const auto there = carry.to_view({given[i].x, given[i].y}, kMiddle);
       ASSERT_TRUE(there);
       EXPECT_NEAR(there->x, expected[i].x, kNear) << given[i];
       EXPECT_NEAR(there->y, expected[i].y, kNear) << given[i];
@@ -177,7 +178,7 @@ TEST(View, points_come_back) {
     const ViewPoints carry(view);
     int count = 0;
     for (const Point &point : points()) {
-      const auto there = carry.to_view(point);
+      const auto there = carry.to_view(point, kMiddle);
       if (!there) continue;
       const auto back = carry.to_camera(*there);
       ASSERT_TRUE(back);
@@ -198,15 +199,29 @@ TEST(View, a_pinhole_does_not_see_what_is_behind_it) {
 TEST(View, there_are_no_rays_beyond_a_fold) {
   CameraModel camera = street();
   camera.k[0] = -0.4, camera.k[1] = 0, camera.k[2] = 0, camera.k[3] = 0, camera.k[4] = 0.02;
-  const double fold = 0.9129, edge = fold * (1 - 0.4 * fold * fold + 0.02 * std::pow(fold, 6));
+  const double fold = 0.9622, edge = fold * (1 - 0.4 * fold * fold + 0.02 * std::pow(fold, 6));
   for (double radius = 0.02; radius < 2; radius += 0.01) {
     const auto ray =
         ray_of(camera, {camera.cx + radius * camera.fx * 0.6, camera.cy + radius * camera.fy * 0.8});
-    EXPECT_EQ(ray.has_value(), radius < edge + 0.01) << radius << ' ' << edge;
+    EXPECT_EQ(ray.has_value(), radius < edge) << radius << ' ' << edge;
     if (ray) {
       EXPECT_LT(std::hypot((*ray)[0], (*ray)[1]), 1.05) << radius;
     }
   }
+  EXPECT_TRUE(place_of(camera, {1, 0, 1})) << "as OpenCV shows it";
+  camera.farthest = farthest_seen(camera);
+  EXPECT_NEAR(std::sqrt(camera.farthest), fold, 0.005);
+  EXPECT_TRUE(place_of(camera, {0.9, 0, 1}));
+  EXPECT_FALSE(place_of(camera, {1, 0, 1}));
+  CameraModel fisheye = ceiling();
+  std::fill_n(fisheye.k, 4, 0.0);
+  EXPECT_EQ(farthest_seen(fisheye), HUGE_VAL) << "it sees what is behind it, too";
+  EXPECT_EQ(farthest_seen(street()), HUGE_VAL);
+  fisheye.k[0] = -0.05;  // 1 - 0.15 * angle * angle is the derivative
+  fisheye.farthest = farthest_seen(fisheye);
+  EXPECT_NEAR(fisheye.farthest, std::sqrt(1 / 0.15), 0.1 * kDegree);
+  EXPECT_TRUE(place_of(fisheye, {std::sin(2.5), 0, std::cos(2.5)}));
+  EXPECT_FALSE(place_of(fisheye, {std::sin(2.6), 0, std::cos(2.6)}));
 }
 
 TEST(View, perspective_looks_where_it_is_told) {
@@ -260,9 +275,12 @@ TEST(View, panorama_goes_around) {
   EXPECT_NEAR(quarter->y, fisheye.cy, 1e-9);
   // The seam, below the middle.
   for (const double aside : {-0.3, 0.3}) {
-    const auto there = carry.to_view({fisheye.cx + aside, fisheye.cy + 150});
+    const auto there = carry.to_view({fisheye.cx + aside, fisheye.cy + 150}, kMiddle);
     ASSERT_TRUE(there);
     EXPECT_NEAR(there->x, aside < 0 ? -0.5 : 1439.5, 1) << "clockwise: the left is reached from below";
+    const auto beside = carry.to_view({fisheye.cx + aside, fisheye.cy + 150}, 100);
+    ASSERT_TRUE(beside);
+    EXPECT_NEAR(beside->x, -0.5, 1) << "both are seen as neighbours from there";
   }
 
   // Directions are clockwise from the upper edge of the picture, or with roll from elsewhere, and follow `pan`.
@@ -270,11 +288,12 @@ TEST(View, panorama_goes_around) {
   const auto place = [&](double x, double y) {
     return Point{fisheye.cx + x * fisheye.fx, fisheye.cy + y * fisheye.fy};
   };
-  const auto there = ViewPoints(made(settings, &fisheye, size)).to_view(place(-1, 1));  // 225 degrees
+  const auto there =
+      ViewPoints(made(settings, &fisheye, size)).to_view(place(-1, 1), kMiddle);  // 225 degrees
   ASSERT_TRUE(there);
   EXPECT_NEAR(there->x, (225 + 90) * 4 - 0.5, 1e-6);
   settings.pan = 0, settings.roll = 90;
-  const auto rolled = ViewPoints(made(settings, &fisheye, size)).to_view(place(1, 0));
+  const auto rolled = ViewPoints(made(settings, &fisheye, size)).to_view(place(1, 0), kMiddle);
   ASSERT_TRUE(rolled);
   EXPECT_NEAR(rolled->x, 719.5, 1e-6);
   // A wider picture than 360 degrees is stretched.
@@ -282,7 +301,7 @@ TEST(View, panorama_goes_around) {
 
   settings.roll = 0, settings.tilt = 0, settings.field_of_view = 90, settings.pan = 15;
   const ViewPoints wall(made(settings, &fisheye, {600, 300}));  // 180 degrees wide
-  const auto ahead = wall.to_view({fisheye.cx, fisheye.cy});
+  const auto ahead = wall.to_view({fisheye.cx, fisheye.cy}, kMiddle);
   ASSERT_TRUE(ahead);
   EXPECT_NEAR(ahead->x, 299.5 - 15 * 300 / 90.0, 1e-6);
   EXPECT_NEAR(ahead->y, 149.5, 1e-6);
@@ -309,7 +328,7 @@ TEST(View, plane_of_corners_is_that_of_opencv) {
     const cv::Matx33d opencv = cv::getPerspectiveTransform(straight, places);
     const ViewPoints carry(made(settings, model, output));
     for (std::size_t i = 0; i < 4; ++i) {
-      const auto corner = carry.to_view((*settings.corners)[i]);
+      const auto corner = carry.to_view((*settings.corners)[i], kMiddle);
       ASSERT_TRUE(corner);
       EXPECT_NEAR(corner->x, places[i].x, 1e-9);
       EXPECT_NEAR(corner->y, places[i].y, 1e-9);
@@ -320,7 +339,7 @@ TEST(View, plane_of_corners_is_that_of_opencv) {
         cv::undistortPoints(there, there, matrix_of(camera), coefficients(camera), cv::noArray(),
                             matrix_of(camera));
       cv::perspectiveTransform(there, there, opencv);
-      const auto found = carry.to_view(point);
+      const auto found = carry.to_view(point, kMiddle);
       ASSERT_TRUE(found);
       EXPECT_NEAR(found->x, there[0].x, 0.02);
       EXPECT_NEAR(found->y, there[0].y, 0.02);
@@ -342,7 +361,7 @@ TEST(View, plane_of_a_homography_is_that_of_opencv) {
       const ViewPoints carry(made(settings, model, {300, 200}));
       const ViewPoints straight(model != nullptr ? made({}, model, kFrame) : CameraView());
       for (const Point &point : {Point{300, 200}, Point{250, 350}, Point{400, 300}}) {
-        const auto before = straight.to_view(point), found = carry.to_view(point);
+        const auto before = straight.to_view(point, kMiddle), found = carry.to_view(point, kMiddle);
         ASSERT_TRUE(before && found);
         std::vector<cv::Point2d> there{{before->x, before->y}};
         cv::perspectiveTransform(there, there, matrix);
@@ -351,7 +370,7 @@ TEST(View, plane_of_a_homography_is_that_of_opencv) {
       }
     }
   // The sky is no part of the plane.
-  EXPECT_FALSE(ViewPoints(made(settings, nullptr, {300, 200})).to_view({300, -600}));
+  EXPECT_FALSE(ViewPoints(made(settings, nullptr, {300, 200})).to_view({300, -600}, kMiddle));
 }
 
 TEST(View, settings_that_make_no_picture_are_refused) {

@@ -92,7 +92,7 @@ Status read_yaml(std::string_view text, const std::function<Status(const YamlEve
       status = error_of(parser, text);
       break;
     }
-    done = event.type == YAML_STREAM_END_EVENT;
+    done = event.type == YAML_DOCUMENT_END_EVENT || event.type == YAML_STREAM_END_EVENT;
     status = catch_bad_alloc([&] { return hand_on(event, take, &count, &depth); });
     yaml_event_delete(&event);
   }

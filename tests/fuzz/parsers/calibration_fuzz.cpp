@@ -26,7 +26,7 @@ void look(const CameraModel &camera, ViewKind kind) {
   const ViewPoints carry(view);
   for (double x = 0; x < 160; x += 40)
     for (const double y : {0, 60, 119}) {
-      const auto there = carry.to_view({x, y});
+      const auto there = carry.to_view({x, y}, 80);
       const auto back = there ? carry.to_camera(*there) : there;
       if (back && !(std::isfinite(back->x) && std::isfinite(back->y))) std::abort();
     }
