@@ -127,8 +127,12 @@ def write(path, values):
         file.write(name, value)
     new = pathlib.Path(path)
     new = new.with_name(f".{new.name}.part")
-    new.write_text(file.releaseAndGetString(), encoding="ascii")
-    os.replace(new, path)
+    try:
+        new.write_text(file.releaseAndGetString(), encoding="ascii")
+        os.replace(new, path)
+    except OSError as error:
+        new.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, path) from None
 
 
 def run(chosen):

@@ -107,7 +107,11 @@ class ChessboardTest(Case):
         self.assertIn("at least 5 usable pictures are needed, and 4 were found", faults)
         _, faults = self.run_it("--output", "old.yml", "--board", "7x5", *self.boards()[:6], status=2)
         self.assertIn("no board with 7x5 inner corners was found", faults)
-        self.run_it("--output", "nowhere/new.yml", *self.boards()[:6], status=1)
+        (self.folder / "results").mkdir()
+        for place, why in (("nowhere/new.yml", "No such file"), ("results", "Is a directory")):
+            _, faults = self.run_it("--output", place, *self.boards()[:6], status=1)
+            self.assertIn(f"cudavision-calibrate: {place}: {why}", faults)
+        (self.folder / "results").rmdir()
         self.assertEqual([path.name for path in self.folder.iterdir()], ["old.yml"])
         self.assertEqual((self.folder / "old.yml").read_text(encoding="ascii"), "old")
         self.run_it("--output", "old.yml", *self.boards()[:6])
