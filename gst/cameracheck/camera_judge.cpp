@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace cudavision {
 namespace {
@@ -50,6 +51,8 @@ double noise_of(const JudgedFrame &f) {
   return static_cast<double>(f.numbers.sums.difference) /
          static_cast<double>(std::max<std::int64_t>(1, f.pixels - f.numbers.sums.changed));
 }
+
+double length_of(const CameraFit &fit) { return std::hypot(fit.shift_x, fit.shift_y); }
 
 }  // namespace
 
@@ -136,17 +139,22 @@ void CameraJudge::follow_flicker() {
        std::max(0.0, settings_.hysteresis - since));
 }
 
-// The fit with the look that the frame fits better.
+bool CameraJudge::is_in_place(const CameraFit &fit) const {
+  return fit.kept >= kSamePlace && length_of(fit) < settings_.shift;
+}
+
+// The fit with the look that the frame fits better: without a shift, if there is one.
 CameraFit CameraJudge::fit(const JudgedFrame &frame) {
   if (!looks_[current_].is_learnt()) return {};
   CameraFit best = looks_[current_].compare(frame.picture, false);
-  if (best.kept >= kSamePlace || !best.is_known) return best;
+  if (is_in_place(best)) return best;
   const bool searches = now_ - searched_ >= kSearchTime;
   if (searches) searched_ = now_;
   if (searches) best = looks_[current_].compare(frame.picture, true);
   if (CameraLook &other = looks_[1 - current_]; other.is_learnt()) {
     const CameraFit own = other.compare(frame.picture, searches);
-    if (own.is_known && own.kept > best.kept) best = own, current_ = 1 - current_;
+    const bool fits = is_in_place(own), is_better = fits != is_in_place(best) ? fits : own.kept > best.kept;
+    if (own.is_known && is_better) best = own, current_ = 1 - current_;
   }
   return best;
 }
@@ -155,7 +163,7 @@ void CameraJudge::judge_view(const JudgedFrame &frame, const CameraFit &fit) {
   const CameraLook &look = looks_[current_];
   const bool is_here = fit.kept >= kKnownPlace;
   std::optional<bool> covered, defocused, moved, noisy;
-  const double length = std::hypot(fit.shift_x, fit.shift_y);
+  const double length = is_here ? length_of(fit) : 0;
   double blur = 1;
   if (fit.is_known) {
     measures_.is_learnt = true;
@@ -174,9 +182,16 @@ void CameraJudge::judge_view(const JudgedFrame &frame, const CameraFit &fit) {
     blur = 1 / std::max(measures_.sharpness, 1e-3);
     defocused = exceeds(Trouble::defocused, blur, 1 / settings_.least_sharpness);
   }
-  hold(Trouble::covered, covered, fit.flat);
+  // A view that is gone is covered or moved. The name may change from frame to frame, and the last frame gives it.
+  const auto is_told = [this] { return is_on(Trouble::covered) || is_on(Trouble::moved); };
+  const bool is_flat = covered.value_or(false),
+             is_gone = !is_here && (is_flat || moved.value_or(false)) && !is_told();
+  const auto unless = [&](bool named) { return is_gone && !named ? std::optional(HUGE_VAL) : std::nullopt; };
+  hold(Trouble::covered, is_gone ? true : covered, fit.flat, unless(is_flat));
+  hold(Trouble::moved, is_gone ? true : moved, length, unless(!is_flat));
+  if (is_gone && is_told())
+    holds_[index(Trouble::covered)].pending = holds_[index(Trouble::moved)].pending = -1;
   hold(Trouble::defocused, defocused, blur);
-  hold(Trouble::moved, moved, length);
   hold(Trouble::noise, noisy, measures_.changed);
 }
 
@@ -196,7 +211,7 @@ void CameraJudge::learn(const JudgedFrame &frame, const CameraFit &fit) {
   const Hold &moved = holds_[index(Trouble::moved)];
   const bool moved_for_long =
       moved.is_on && settings_.relearn_time > 0 && moved.lasted >= settings_.relearn_time;
-  if (learning_ && fit.kept >= kSamePlace) learning_.reset();  // a view that is known has come back
+  if (learning_ && is_in_place(fit)) learning_.reset();  // a view that is known has come back
   if (!learning_ && moved_for_long) begin_learning(1 - current_);
   if (learning_) {
     if (is_calm() || moved_for_long) collect(frame);
@@ -224,10 +239,13 @@ void CameraJudge::collect(const JudgedFrame &frame) {
   changed_.push_back(measures_.changed);
   noise_.push_back(noise_of(frame));
   if (samples_.size() < kSamples) return;
-  current_ = *learning_;
-  CameraLook &look = looks_[current_];
+  CameraLook look;
   look.learn(samples_, frame.picture.size);
   look.sharpness = median(sharpness_), look.changed = median(changed_), look.noise = median(noise_);
+  if (look.is_learnt() || !looks_[current_].is_learnt()) {  // never a known view by nothing
+    current_ = *learning_;
+    looks_[current_] = std::move(look);
+  }
   samples_.clear();
   learning_.reset();
 }

@@ -74,7 +74,9 @@ class CameraJudge {
 
   bool is_on(Trouble trouble) const { return holds_[index(trouble)].is_on; }
   const CameraMeasures &measures() const { return measures_; }
-  // What was learnt. A look that is not learnt has no means.
+  // Whether it has looked for long enough, but the view has too few edges to be learnt.
+  bool lacks_edges() const { return !looks_[current_].means().empty() && !looks_[current_].is_learnt(); }
+  // What was learnt.
   std::array<CameraLook, 2> &looks() { return looks_; }
 
  private:
@@ -100,6 +102,7 @@ class CameraJudge {
     return measure >= (is_on(trouble) ? limit * 2 / 3 : limit);
   }
   bool is_calm() const;
+  bool is_in_place(const CameraFit &fit) const;
   void learn(const JudgedFrame &frame, const CameraFit &fit);
   void collect(const JudgedFrame &frame);
   void begin_learning(std::size_t look);

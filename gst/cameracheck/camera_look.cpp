@@ -90,6 +90,8 @@ void CameraLook::learn(const std::vector<std::vector<std::uint8_t>> &samples, Si
   find_edges();
 }
 
+bool CameraLook::is_learnt() const { return edges_.size() >= static_cast<std::size_t>(kLeastEdges); }
+
 void CameraLook::approach(const CellPicture &frame, int step) {
   for (std::size_t i = 0; i < means_.size(); ++i) {
     const int away = frame.cells[i] * kUnits - means_[i];

@@ -45,7 +45,8 @@ class CameraLook {
   // Moves each cell of the look towards the frame, by at most `step` units.
   void approach(const CellPicture &frame, int step);
 
-  bool is_learnt() const { return !means_.empty(); }
+  // Whether it has enough edges to compare frames with it.
+  bool is_learnt() const;
   // Compares the frame with the look where the frame last fitted, and a cell to each side. everywhere: compares within
   // eight cells to each side.
   CameraFit compare(const CellPicture &frame, bool everywhere);

@@ -108,6 +108,9 @@ Status CameraCheckOperation::finish(const Job &job) {
                           .passed = static_cast<double>(passed) / GST_SECOND,
                           .has_before = std::exchange(has_before_, true)};
   tell(job, learnt_->judge.take(frame, settings_));
+  if (learnt_->judge.lacks_edges())
+    state_.warn_once(
+        "edges", "The camera shows too few edges: covers, blur and moves are not told until it shows more");
   for (const Trouble trouble : kBlinding)
     if (learnt_->judge.is_on(trouble))
       attach_warning(job.buffer, state_.element(), kTroubleNames[static_cast<int>(trouble)], kEveryType);

@@ -83,6 +83,7 @@ struct CameraCheckElement {
     static const auto change_state = GST_ELEMENT_CLASS(klass)->change_state;
     GST_ELEMENT_CLASS(klass)->change_state = [](GstElement *element, GstStateChange transition) {
       CheckState &state = state_of(element);
+      if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) (void)state.watch.take_lost();  // of the last run
       if (transition == GST_STATE_CHANGE_PLAYING_TO_PAUSED) state.watch.stop();
       const GstStateChangeReturn result = change_state(element, transition);
       if (transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING && result != GST_STATE_CHANGE_FAILURE)

@@ -18,9 +18,8 @@ void FrameWatch::start(GstClockTime longest) {
 void FrameWatch::stop() {
   const std::lock_guard lock(mutex_);
   disarm();
+  if (std::exchange(is_lost_, false)) ended_ = gst_clock_get_time(clock_) - last_;
   gst_clear_object(&clock_);
-  is_lost_ = false;
-  ended_.reset();
 }
 
 void FrameWatch::note_frame() {

@@ -17,7 +17,7 @@ using Point = RealPoint;  // in pixels, which have whole coordinates at their ce
 // The place of a ray in the camera's picture; none if the camera cannot see it.
 std::optional<Point> place_of(const CameraModel &camera, const Vector &ray);
 // CameraModel::farthest for this lens: polynomials fold the picture far outside of the one for which they were made, so
-// that what lies behind the fold would be seen once more, mirrored. Looks along a row of pixels, to a tenth of a degree.
+// what lies behind the fold would be seen once more, mirrored. Looks along a row of pixels, to a tenth of a degree.
 double farthest_seen(const CameraModel &camera);
 // The ray that a place of the picture shows, of any length; none if there is no such ray. If the model folds the
 // picture, it is the one on the centre's side.

@@ -212,12 +212,50 @@ TEST(CameraJudge, another_view_has_moved_without_a_shift_and_is_learnt_after_the
   camera.turn_to(7);
   EXPECT_EQ(camera.show(10), Told{"moved begin"});
   EXPECT_FALSE(camera.last().has_shift);
+  EXPECT_EQ(camera.last().measure, 0);
   EXPECT_TRUE(camera.judge().is_on(Trouble::moved));
   EXPECT_EQ(camera.show(30), Told{"moved end"}) << "the new view is learnt";
   EXPECT_FALSE(camera.judge().is_on(Trouble::moved));
   EXPECT_EQ(camera.show(10, {.cover = 90}), Told{"covered begin"}) << "and is what a cover hides";
   camera.turn_to(1);
   EXPECT_EQ(camera.show(10), Told{"covered end"}) << "the old view is known still";
+}
+
+TEST(CameraJudge, a_view_that_has_moved_by_some_pixels_is_learnt_after_the_relearn_time) {
+  JudgeSettings settings;
+  settings.relearn_time = 20;
+  Camera camera(settings);
+  camera.show(15);
+  EXPECT_EQ(camera.show(10, {.x = 20}), Told{"moved begin"});
+  EXPECT_EQ(camera.show(40, {.x = 20}), Told{"moved end"});
+  EXPECT_EQ(camera.show(10), Told{}) << "the old view is known still";
+  EXPECT_LT(std::abs(camera.judge().measures().shift_x), 1);
+}
+
+TEST(CameraJudge, a_view_without_edges_replaces_none_that_is_known) {
+  JudgeSettings settings;
+  settings.relearn_time = 20;
+  Camera camera(settings);
+  camera.show(15);
+  camera.turn_to(7);
+  EXPECT_EQ(camera.show(10), Told{"moved begin"});
+  EXPECT_EQ(camera.show(60, {.cover = 90}), Told{"covered begin"});
+  camera.turn_to(1);
+  EXPECT_EQ(camera.show(10), (Told{"covered end", "moved end"}));
+}
+
+TEST(CameraJudge, a_view_that_is_gone_in_two_ways_by_turns_is_told) {
+  Camera camera;
+  camera.show(15);
+  bool is_flat = false;
+  const cv::Mat other = wall(7)(cv::Rect(0, 0, kSize.width, kSize.height)).clone();
+  camera.set_change([&](cv::Mat *picture) {
+    is_flat = !is_flat;
+    (is_flat ? cv::Mat(other.size(), CV_8U, cv::Scalar(90)) : other).copyTo(*picture);
+  });
+  const Told told = camera.show(2.5);
+  EXPECT_EQ(std::ranges::count(told, "covered begin") + std::ranges::count(told, "moved begin"), 1);
+  EXPECT_TRUE(camera.judge().is_on(Trouble::covered) || camera.judge().is_on(Trouble::moved));
 }
 
 TEST(CameraJudge, slow_changes_are_told_when_they_are_large) {
@@ -339,6 +377,11 @@ TEST(CameraJudge, a_picture_without_edges_tells_nothing_of_covers) {
   camera.set_change([](cv::Mat *picture) { picture->setTo(120); });
   EXPECT_EQ(camera.show(40), Told{});
   EXPECT_FALSE(camera.judge().measures().is_learnt);
+  EXPECT_TRUE(camera.judge().lacks_edges());
+  camera.set_change(nullptr);
+  EXPECT_EQ(camera.show(15), Told{});
+  EXPECT_FALSE(camera.judge().lacks_edges());
+  EXPECT_EQ(camera.show(5, {.cover = 90}), Told{"covered begin"}) << "what it shows later is learnt";
 }
 
 // No equation tells a shift along stripes.

@@ -332,6 +332,10 @@ TEST_F(LostFrames, are_told_at_once_and_end_with_the_next_frame) {
   EXPECT_EQ(line.whole("events.1.duration"), gint64{7} * GST_SECOND);
   pass(3 * GST_SECOND);
   EXPECT_EQ(told(), Told{"lost begin"}) << "it goes on";
+  gst_element_set_state(pipeline_.get(), GST_STATE_PAUSED);
+  gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING);
+  push(12 * GST_SECOND);
+  EXPECT_EQ(told(), Told{"lost end"}) << "a pause does not leave it open";
 }
 
 TEST_F(LostFrames, are_not_told_in_a_pause_or_after_the_end) {

@@ -39,8 +39,9 @@ class ElementState {
   // The settings that the last take_settings() has returned. The next call changes the struct to which this refers.
   const S &settings_in_force() const { return in_force_; }
   // The settings of the next frame: the current properties, or the last valid ones if the current ones contradict each
-  // other, which posts a warning (one for each fault). Properties that apply from the next start keep the values that they had at the last
-  // start. Called by the streaming thread once per frame. Only after a change does it look at the properties.
+  // other, which posts a warning (one for each fault). Properties that apply from the next start keep the values that
+  // they had at the last start. Called by the streaming thread once per frame. Only after a change does it look at the
+  // properties.
   const S &take_settings() {
     if (!has_changed_) return in_force_;
     has_changed_ = false;  // first: a change from now on is for the next frame, or for this one as well

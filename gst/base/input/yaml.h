@@ -20,8 +20,8 @@ struct YamlEvent {
 constexpr int kMostYamlDepth = 16;  // nesting of maps and lists
 
 // Calls take() for each event of the first document until one call fails, and returns that error or the one of the
-// YAML. The first line may be OpenCV's "%YAML:1.0". Refuses other directives, aliases, more events than any file of the project needs, and
-// deeper nesting than kMostYamlDepth. Catches std::bad_alloc of take() alone.
+// YAML. The first line may be OpenCV's "%YAML:1.0". Refuses other directives, aliases, more events than any file of the
+// project needs, and deeper nesting than kMostYamlDepth. Catches std::bad_alloc of take() alone.
 Status read_yaml(std::string_view text, const std::function<Status(const YamlEvent &)> &take);
 
 }  // namespace cudavision
