@@ -25,13 +25,6 @@ struct CheckSettings : JudgeSettings {
   friend bool operator==(const CheckSettings &, const CheckSettings &) = default;
 };
 
-struct CheckRanges {
-  static constexpr Range<double> hysteresis{0, 60}, learn_time{1, 3600}, relearn_time{0, 86400},
-      frozen_time{1, 86400}, lost_time{0, 86400}, covered_share{0.1, 1}, least_sharpness{0.01, 0.9},
-      shift{0.5, 64};
-  static constexpr Range<int> dark_level{0, 255};
-};
-
 // No two properties contradict each other.
 inline Status validate(const CheckSettings &) { return {}; }
 

@@ -37,36 +37,35 @@ struct CameraCheckElement {
 
   static std::vector<Property<CheckSettings>> properties() {
     using S = CheckSettings;
-    using R = CheckRanges;
     return {
         real_property<S>({"hysteresis", "Hysteresis",
                           "Seconds for which a trouble must last, or be over, until it is told"},
-                         &S::hysteresis, R::hysteresis),
-        real_property<S>({"learn-time", "Learn time", "Seconds in which a view is learnt"}, &S::learn_time,
-                         R::learn_time),
+                         &S::hysteresis, 0, 60),
+        real_property<S>({"learn-time", "Learn time", "Seconds in which a view is learnt"}, &S::learn_time, 1,
+                         3600),
         real_property<S>(
             {"relearn-time", "Relearn time",
              "Seconds after which a camera that has moved keeps its new view: it is learnt, and the event "
              "ends (0 = never)"},
-            &S::relearn_time, R::relearn_time),
+            &S::relearn_time, 0, 86400),
         real_property<S>(
             {"frozen-time", "Frozen time", "Seconds without any change after which the picture is frozen"},
-            &S::frozen_time, R::frozen_time),
+            &S::frozen_time, 1, 86400),
         real_property<S>(
             {"lost-time", "Lost time",
              "Seconds without a frame, while the pipeline plays, after which frames are lost (0 = never)"},
-            &S::lost_time, R::lost_time, Mutable::ready),
+            &S::lost_time, 0, 86400, Mutable::ready),
         real_property<S>({"covered-share", "Covered share",
                           "The camera is covered if this share of the learnt edges has no structure"},
-                         &S::covered_share, R::covered_share),
+                         &S::covered_share, 0.1, 1),
         real_property<S>({"least-sharpness", "Least sharpness",
                           "The camera is out of focus below this part of the learnt sharpness"},
-                         &S::least_sharpness, R::least_sharpness),
+                         &S::least_sharpness, 0.01, 0.9),
         real_property<S>({"shift", "Shift", "The camera has moved if the picture has by so many pixels"},
-                         &S::shift, R::shift),
+                         &S::shift, 0.5, 64),
         integer_property<S>(
             {"dark-level", "Dark level", "It is too dark if 95 % of the pixels are below this luma"},
-            &S::dark_level, R::dark_level, Mutable::controllable),
+            &S::dark_level, 0, 255, Mutable::controllable),
         string_property<S>(
             {"model-location", "Model location",
              "File in which what the camera usually shows is kept: read at the start if it is there, "

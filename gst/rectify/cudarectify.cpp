@@ -58,7 +58,6 @@ GType border_type() {
 
 std::vector<Property<RectifySettings>> view_properties() {
   using S = RectifySettings;
-  using R = RectifyRanges;
   return {
       string_property<S>({"calibration-location", "Calibration location",
                           "File that describes the camera: OpenCV's YAML, or the camera_info of ROS"},
@@ -66,17 +65,17 @@ std::vector<Property<RectifySettings>> view_properties() {
       enum_property<S>({"view", "View", "What the new picture shows"}, view_type(), &S::kind),
       real_property<S>(
           {"alpha", "Alpha", "undistorted: 0 shows no pixel from outside the frame, 1 shows the whole frame"},
-          &S::alpha, R::alpha),
+          &S::alpha, 0, 1),
       real_property<S>({"pan", "Pan", "perspective, panorama: the direction in degrees, to the right"},
-                       &S::pan, R::turn),
+                       &S::pan, -360, 360),
       real_property<S>({"tilt", "Tilt", "perspective, panorama: the direction in degrees, downwards"},
-                       &S::tilt, R::turn),
+                       &S::tilt, -360, 360),
       real_property<S>(
           {"roll", "Roll", "perspective, panorama: the turn of the camera in degrees, clockwise"}, &S::roll,
-          R::turn),
+          -360, 360),
       real_property<S>({"field-of-view", "Field of view",
                         "perspective: degrees across the width; panorama: degrees from top to bottom"},
-                       &S::field_of_view, R::field_of_view),
+                       &S::field_of_view, 1, 180),
       string_property<S>({"corners", "Corners",
                           "plane: x,y of four corners in fractions of the frame, clockwise from the one that "
                           "becomes the top left corner"},

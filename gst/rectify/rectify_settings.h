@@ -5,17 +5,12 @@
 #include <optional>
 #include <string>
 
-#include "cuda/common/range.h"
 #include "cuda/remap/remap.h"
 #include "gst/base/style/color_text.h"
 #include "gst/rectify/calibration.h"
 #include "gst/rectify/view.h"
 
 namespace cudavision {
-
-struct RectifyRanges {
-  static constexpr Range<double> alpha{0, 1}, turn{-360, 360}, field_of_view{1, 180};
-};
 
 // ViewSettings::corners and ::homography are not used: RectifyOperation reads the texts.
 struct RectifySettings : RemapSettings, rectify::ViewSettings {
