@@ -99,6 +99,7 @@ Status CameraCheckOperation::run(const Job &job) {
 }
 
 Status CameraCheckOperation::finish(const Job &job) {
+  clock_.follow_caps(frame_duration(GST_VIDEO_INFO_FPS_N(job.info), GST_VIDEO_INFO_FPS_D(job.info)));
   const GstClockTime passed = clock_.next(GST_BUFFER_PTS(job.buffer), false, false).time;
   const Size size = job.luma.size();
   const std::span cells(results_.items_on_host(), static_cast<std::size_t>(results_.capacity()));

@@ -221,8 +221,8 @@ def flicker(time):
 # 2 s after a standard deviation of 2 or a shift of 3 pixels, if it grows slowly.
 Trouble = collections.namedtuple("Trouble", "name wanted look seconds soon", defaults=(WRONG, SOON))
 TROUBLES = [
-    *(Trouble(f"cover, {name}", ("covered", "moved"), set_to(cover=value))
-      for name, value in (("grey", 120), ("black", 16), ("a hand", 165), ("printed paper", printed_paper()))),
+    *(Trouble(f"cover, {name}", ("covered",), set_to(cover=value)) for name, value in (("grey", 120), ("black", 16), ("a hand", 165))),
+    Trouble("cover, printed paper", ("covered", "moved"), set_to(cover=printed_paper())),
     *(Trouble(f"blur, sigma {sigma}", ("defocused",), set_to(blur=sigma)) for sigma in (2, 3, 5, 8)),
     Trouble("blur, slow to sigma 5", ("defocused",), slow_blur, 24, 12 + SOON),
     *(Trouble(f"shift, {abs(x) + abs(y)} pixels", ("moved",), set_to(x=x, y=y))
