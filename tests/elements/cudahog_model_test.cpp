@@ -320,7 +320,7 @@ TEST_F(CudaHogModel, no_file_takes_long_or_much_memory) {
        "it has more than 4194304 values"},
       {filled(yaml + "a: " + std::string(15, '['), "0,", std::string(15, ']') + "\n"),
        "it has more than 4194304 values"},
-      {filled(yaml + "a: 1\n", "---\n", ""), "it has more than 4194304 values"},
+      {filled(yaml + "a: 1\n", "---\n", ""), "winSize is missing"},
       {filled(yaml + "a: *", "b", "\n"), "an alias, *bbb"},
       {filled(yaml + "a: &", "b", " c\n"), "winSize is missing"},
       {filled(yaml + "a: \"", "\n", "\"\n"), "winSize is missing"},
