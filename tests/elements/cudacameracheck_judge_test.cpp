@@ -205,9 +205,7 @@ TEST(CameraJudge, moved_has_the_shift) {
 }
 
 TEST(CameraJudge, another_view_has_moved_without_a_shift_and_is_learnt_after_the_relearn_time) {
-  JudgeSettings settings;
-  settings.relearn_time = 20;
-  Camera camera(settings);
+  Camera camera({.relearn_time = 20});
   camera.show(15);
   camera.turn_to(7);
   EXPECT_EQ(camera.show(10), Told{"moved begin"});
@@ -222,9 +220,7 @@ TEST(CameraJudge, another_view_has_moved_without_a_shift_and_is_learnt_after_the
 }
 
 TEST(CameraJudge, a_view_that_has_moved_by_some_pixels_is_learnt_after_the_relearn_time) {
-  JudgeSettings settings;
-  settings.relearn_time = 20;
-  Camera camera(settings);
+  Camera camera({.relearn_time = 20});
   camera.show(15);
   EXPECT_EQ(camera.show(10, {.x = 20}), Told{"moved begin"});
   EXPECT_EQ(camera.show(40, {.x = 20}), Told{"moved end"});
@@ -233,9 +229,7 @@ TEST(CameraJudge, a_view_that_has_moved_by_some_pixels_is_learnt_after_the_relea
 }
 
 TEST(CameraJudge, a_view_without_edges_replaces_none_that_is_known) {
-  JudgeSettings settings;
-  settings.relearn_time = 20;
-  Camera camera(settings);
+  Camera camera({.relearn_time = 20});
   camera.show(15);
   camera.turn_to(7);
   EXPECT_EQ(camera.show(10), Told{"moved begin"});
@@ -314,9 +308,7 @@ TEST(CameraJudge, a_cover_in_part_is_measured) {
 }
 
 TEST(CameraJudge, a_frozen_picture_lacks_its_noise) {
-  JudgeSettings settings;
-  settings.frozen_time = 10;
-  Camera camera(settings);
+  Camera camera({.frozen_time = 10});
   EXPECT_EQ(camera.show(40), Told{}) << "an empty scene with its noise is not frozen";
   EXPECT_EQ(camera.freeze(15), Told{"frozen begin"});
   EXPECT_NEAR(camera.when(), 11, 1);
@@ -398,9 +390,7 @@ TEST(CameraJudge, stripes_tell_no_shift) {
 }
 
 TEST(CameraJudge, nothing_is_judged_by_the_view_before_it_is_learnt) {
-  JudgeSettings settings;
-  settings.learn_time = 5;
-  Camera camera(settings);
+  Camera camera({.learn_time = 5});
   EXPECT_EQ(camera.show(4, {.x = 30}), Told{});
   EXPECT_FALSE(camera.judge().measures().is_learnt);
   EXPECT_EQ(camera.show(4, {.x = 30}), Told{});
