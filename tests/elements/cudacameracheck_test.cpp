@@ -124,6 +124,22 @@ TEST_F(CudaCameraCheck, begin_and_end_are_messages_and_entries_of_the_line) {
   EXPECT_EQ(events_of(check.element()).size(), 1u);
 }
 
+// The caps of these frames have 25 frames a second.
+TEST_F(CudaCameraCheck, frames_without_timestamps_last_as_the_caps_say) {
+  Harness element("cudacameracheck display=false hysteresis=1");
+  for (int i = 0; i < 28; ++i) element.work(scene(1, 0));
+  EXPECT_EQ(events_of(element.element()).size(), 1u) << "it has been dark for more than a second";
+}
+
+TEST_F(CudaCameraCheck, a_view_without_edges_is_told_once) {
+  CheckHarness check;
+  check.show(5, 120);
+  EXPECT_TRUE(is(take_warning(check.element()), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                 "The camera shows too few edges"));
+  check.show(5, 120);
+  EXPECT_FALSE(take_warning(check.element()));
+}
+
 TEST_F(CudaCameraCheck, events_have_the_time_of_day_at_which_they_happened) {
   CheckHarness check;
   JsonHarness json;
